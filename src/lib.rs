@@ -137,7 +137,7 @@
 /// | `batch = path` | none | a function that makes many of these nodes, which are one step |
 /// | `concurrency = 4` | 8 | how many nodes of the batch run at once |
 ///
-/// The doc comment is the node's [`DESCRIPTION`](Node::DESCRIPTION). The struct may have lifetimes and generics. The page
+/// The doc comment is the node's [`description`](NodeFacts::description). The struct may have lifetimes and generics. The page
 /// [errors](guide::errors) has the mistakes that people make first, with their messages.
 ///
 /// # The prompt
@@ -598,7 +598,7 @@ pub use llmnode_macros::tool;
 /// | `type Output` | `()` | what `exec` returns |
 /// | `type Action` | what `post` returns | what the step decides |
 /// | `const NAME` | the type's name in snake_case | the name in ledgers and errors |
-/// | `const DESCRIPTION`, `SETTINGS`, `LIMITS`, `IDEMPOTENT` | none | as in [`Node`]; `attempts` and `backoff` of [`Settings`] repeat `exec` |
+/// | `const SETTINGS`, `FACTS` | none | as in [`Node`]; `attempts` and `backoff` of [`Settings`] repeat `exec` |
 /// | `async fn prep(state: &S)` | `Default` | makes the node |
 /// | `async fn exec(&self, cx: &Cx<'_, S>)` | nothing | runs |
 /// | `async fn exec_fallback(&self, cx: &Cx<'_, S>, error: NodeError)` | returns the error | gives a value after the last execution failed |
@@ -880,12 +880,12 @@ pub use llmnode_runtime::{
     CallInfo, CallRecord, CallReport, CallStream, Category, ChatModel, Clock, Completion,
     Correction, Cost, Cx, Delta, DynNode, Estimate, Event, Exec, FailedTry, Failures, File,
     FinishReason, Flag, FnModel, FormatError, Group, Image, Invalid, Items, Ledger, LedgerSnapshot,
-    Limits, LlmOutput, Map, Message, ModelError, Node, NodeError, NodeStats, OutputSchema, Pace,
-    Part, Paused, Price, Prices, ProviderState, Question, ReadError, Reader, Reading, Reasoning,
-    Recovery, Repair, Reply, Request, ResponseFormat, Results, Retry, RetryBudget, Role, Run,
-    ScriptedModel, Settings, Sink, StrictError, TestClock, TokenUsage, Tokens, ToolCall, ToolError,
-    ToolRecord, ToolReply, ToolSpec, Toolset, Unfinished, Usage, UsedFallback, Violation,
-    WaitingCall, dyn_node, media, recovery_of, testing,
+    Limits, LlmOutput, Map, Message, ModelError, Node, NodeError, NodeFacts, NodeStats,
+    OutputSchema, Pace, Part, Paused, Price, Prices, ProviderState, Question, ReadError, Reader,
+    Reading, Reasoning, Recovery, Repair, Reply, Request, ResponseFormat, Results, Retry,
+    RetryBudget, Role, Run, ScriptedModel, Settings, Sink, StrictError, TestClock, TokenUsage,
+    Tokens, ToolCall, ToolError, ToolRecord, ToolReply, ToolSpec, Toolset, Unfinished, Usage,
+    UsedFallback, Violation, WaitingCall, dyn_node, media, recovery_of, testing,
 };
 #[cfg(feature = "smart")]
 #[doc(inline)]

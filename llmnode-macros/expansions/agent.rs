@@ -7,8 +7,9 @@ const _: () = {
     #[automatically_derived]
     impl __llmnode::Node for Recommend {
         type Output = ::std::string::String;
-        const NAME: &'static ::core::primitive::str = "recommend";
-        const DESCRIPTION: &'static ::core::primitive::str = "Recommends a book.";
+        const NAME: &'static __llmnode::str = "recommend";
+        const FACTS: __llmnode::NodeFacts = __llmnode::ASKS_MODEL
+            .description("Recommends a book.");
     }
     #[automatically_derived]
     impl __llmnode::Exec<Library> for Recommend {
@@ -16,9 +17,7 @@ const _: () = {
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, Library>,
-        ) -> impl ::core::future::Future<
-            Output = __llmnode::ExecResult<Self>,
-        > + ::core::marker::Send {
+        ) -> impl __llmnode::Future<Output = __llmnode::Yield<Self>> + __llmnode::Send {
             __llmnode::exec(self, __cx)
         }
     }

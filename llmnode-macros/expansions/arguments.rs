@@ -9,7 +9,7 @@ const _: () = {
     #[automatically_derived]
     impl __llmnode::Node for ChooseItem {
         type Output = ::std::string::String;
-        const NAME: &'static ::core::primitive::str = "other";
+        const NAME: &'static __llmnode::str = "other";
         const SETTINGS: &'static __llmnode::Settings = &__llmnode::Settings::new()
             .retries(0)
             .transport_retries(1)
@@ -24,6 +24,7 @@ const _: () = {
             .temperature(0.2)
             .max_tokens(64)
             .reasoning(__llmnode::Reasoning::Low);
+        const FACTS: __llmnode::NodeFacts = __llmnode::ASKS_MODEL;
     }
     #[automatically_derived]
     impl<
@@ -33,9 +34,7 @@ const _: () = {
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, AnyRunState>,
-        ) -> impl ::core::future::Future<
-            Output = __llmnode::ExecResult<Self>,
-        > + ::core::marker::Send {
+        ) -> impl __llmnode::Future<Output = __llmnode::Yield<Self>> + __llmnode::Send {
             __llmnode::exec(self, __cx)
         }
     }

@@ -6,7 +6,8 @@ const _: () = {
     #[automatically_derived]
     impl __llmnode::Node for Rate {
         type Output = u8;
-        const NAME: &'static ::core::primitive::str = "rate";
+        const NAME: &'static __llmnode::str = "rate";
+        const FACTS: __llmnode::NodeFacts = __llmnode::ASKS_MODEL;
     }
     #[automatically_derived]
     impl __llmnode::Exec<World> for Rate {
@@ -14,9 +15,7 @@ const _: () = {
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, World>,
-        ) -> impl ::core::future::Future<
-            Output = __llmnode::ExecResult<Self>,
-        > + ::core::marker::Send {
+        ) -> impl __llmnode::Future<Output = __llmnode::Yield<Self>> + __llmnode::Send {
             __llmnode::exec(self, __cx)
         }
     }

@@ -11,7 +11,8 @@ const _: () = {
         H: __llmnode::PromptHistory,
     {
         type Output = ::std::string::String;
-        const NAME: &'static ::core::primitive::str = "reply";
+        const NAME: &'static __llmnode::str = "reply";
+        const FACTS: __llmnode::NodeFacts = __llmnode::ASKS_MODEL;
     }
     #[automatically_derived]
     impl<
@@ -27,9 +28,7 @@ const _: () = {
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, AnyRunState>,
-        ) -> impl ::core::future::Future<
-            Output = __llmnode::ExecResult<Self>,
-        > + ::core::marker::Send {
+        ) -> impl __llmnode::Future<Output = __llmnode::Yield<Self>> + __llmnode::Send {
             __llmnode::exec(self, __cx)
         }
     }

@@ -6,7 +6,8 @@ const _: () = {
     #[automatically_derived]
     impl __llmnode::Node for ChooseItem {
         type Output = Choice;
-        const NAME: &'static ::core::primitive::str = "choose_item";
+        const NAME: &'static __llmnode::str = "choose_item";
+        const FACTS: __llmnode::NodeFacts = __llmnode::ASKS_MODEL;
     }
     #[automatically_derived]
     impl<
@@ -16,9 +17,7 @@ const _: () = {
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, AnyRunState>,
-        ) -> impl ::core::future::Future<
-            Output = __llmnode::ExecResult<Self>,
-        > + ::core::marker::Send {
+        ) -> impl __llmnode::Future<Output = __llmnode::Yield<Self>> + __llmnode::Send {
             __llmnode::exec(self, __cx)
         }
     }

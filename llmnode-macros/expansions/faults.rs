@@ -10,7 +10,7 @@ const _: () = {
         Self: ::core::marker::Sync,
     {
         type Output = u8;
-        const NAME: &'static ::core::primitive::str = "Ask";
+        const NAME: &'static __llmnode::str = "Ask";
     }
     #[automatically_derived]
     impl<
@@ -23,9 +23,7 @@ const _: () = {
         fn exec(
             &self,
             _: &__llmnode::Cx<'_, AnyRunState>,
-        ) -> impl ::core::future::Future<
-            Output = __llmnode::ExecResult<Self>,
-        > + ::core::marker::Send {
+        ) -> impl __llmnode::Future<Output = __llmnode::Yield<Self>> + __llmnode::Send {
             ::core::future::pending()
         }
     }

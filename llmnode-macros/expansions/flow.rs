@@ -60,9 +60,9 @@ const _: () = {
         fn advance<'f>(
             __flow: __llmnode::FlowCursor<'f, __State>,
             __prepared: ::core::option::Option<Self>,
-        ) -> impl ::core::future::Future<
+        ) -> impl __llmnode::Future<
             Output = __llmnode::Advanced<__Action>,
-        > + ::core::marker::Send {
+        > + __llmnode::Send {
             __llmnode::advance(__flow, __prepared)
         }
         fn outline_within(__around: __llmnode::OuterFlows<'_>) -> __llmnode::Outline {

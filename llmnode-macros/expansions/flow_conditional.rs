@@ -10,9 +10,9 @@ const _: () = {
         fn advance<'f>(
             _: __llmnode::FlowCursor<'f, S>,
             _: ::core::option::Option<Self>,
-        ) -> impl ::core::future::Future<
+        ) -> impl __llmnode::Future<
             Output = __llmnode::Advanced<Action>,
-        > + ::core::marker::Send {
+        > + __llmnode::Send {
             ::core::future::pending()
         }
         fn outline_within(_: __llmnode::OuterFlows<'_>) -> __llmnode::Outline {

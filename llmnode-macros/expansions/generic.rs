@@ -12,7 +12,8 @@ const _: () = {
         Vec<T>: __llmnode::LlmOutput,
     {
         type Output = Vec<T>;
-        const NAME: &'static ::core::primitive::str = "ask";
+        const NAME: &'static __llmnode::str = "ask";
+        const FACTS: __llmnode::NodeFacts = __llmnode::ASKS_MODEL;
     }
     #[automatically_derived]
     impl<'state, 'a, T: Clone, const N: usize> __llmnode::Exec<Borrowed<'state>>
@@ -27,9 +28,7 @@ const _: () = {
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, Borrowed<'state>>,
-        ) -> impl ::core::future::Future<
-            Output = __llmnode::ExecResult<Self>,
-        > + ::core::marker::Send {
+        ) -> impl __llmnode::Future<Output = __llmnode::Yield<Self>> + __llmnode::Send {
             __llmnode::exec(self, __cx)
         }
     }

@@ -9,22 +9,20 @@ const _: () = {
     #[automatically_derived]
     impl __llmnode::Node for Judge {
         type Output = Verdict;
-        const NAME: &'static ::core::primitive::str = "judge";
-        const DESCRIPTION: &'static ::core::primitive::str = "Judges a claim.";
+        const NAME: &'static __llmnode::str = "judge";
         const SETTINGS: &'static __llmnode::Settings = &__llmnode::Settings::new()
             .retries(1);
+        const FACTS: __llmnode::NodeFacts = __llmnode::ASKS_MODEL
+            .description("Judges a claim.");
     }
     #[automatically_derived]
     impl<
         AnyRunState: ?::core::marker::Sized + ::core::marker::Sync,
     > __llmnode::Exec<AnyRunState> for Judge {
-        const TRIES_ITSELF: ::core::primitive::bool = true;
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, AnyRunState>,
-        ) -> impl ::core::future::Future<
-            Output = __llmnode::ExecResult<Self>,
-        > + ::core::marker::Send {
+        ) -> impl __llmnode::Future<Output = __llmnode::Yield<Self>> + __llmnode::Send {
             __llmnode::smart::exec(self, __cx)
         }
     }

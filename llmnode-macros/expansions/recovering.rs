@@ -6,7 +6,7 @@ const _: () = {
     #[automatically_derived]
     impl __llmnode::Node for Rate {
         type Output = u8;
-        const NAME: &'static ::core::primitive::str = "rate";
+        const NAME: &'static __llmnode::str = "rate";
         const SETTINGS: &'static __llmnode::Settings = &__llmnode::Settings::new()
             .deadline(::core::time::Duration::from_millis(1500))
             .stated_recover(const {
@@ -47,11 +47,9 @@ const _: () = {
             })
             .stated_fallback_model("big")
             .exact(true);
-        const LIMITS: __llmnode::Limits = __llmnode::Limits::new()
-            .requests(5)
-            .tokens(2000)
-            .money(0.05);
-        const FALLBACK: ::core::primitive::bool = true;
+        const FACTS: __llmnode::NodeFacts = __llmnode::ASKS_MODEL
+            .limits(__llmnode::Limits::new().requests(5).tokens(2000).money(0.05))
+            .fallback(true);
     }
     #[automatically_derived]
     impl __llmnode::Exec<World> for Rate {
@@ -59,9 +57,7 @@ const _: () = {
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, World>,
-        ) -> impl ::core::future::Future<
-            Output = __llmnode::ExecResult<Self>,
-        > + ::core::marker::Send {
+        ) -> impl __llmnode::Future<Output = __llmnode::Yield<Self>> + __llmnode::Send {
             __llmnode::exec(self, __cx)
         }
     }

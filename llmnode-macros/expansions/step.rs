@@ -8,8 +8,9 @@ const _: () = {
     #[automatically_derived]
     impl __llmnode::Node for Summarize {
         type Output = Summary;
-        const NAME: &'static ::core::primitive::str = "summarize";
-        const DESCRIPTION: &'static ::core::primitive::str = "Summarizes the current file.";
+        const NAME: &'static __llmnode::str = "summarize";
+        const FACTS: __llmnode::NodeFacts = __llmnode::ASKS_MODEL
+            .description("Summarizes the current file.");
     }
     #[automatically_derived]
     impl __llmnode::Exec<Shared> for Summarize {
@@ -17,9 +18,7 @@ const _: () = {
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, Shared>,
-        ) -> impl ::core::future::Future<
-            Output = __llmnode::ExecResult<Self>,
-        > + ::core::marker::Send {
+        ) -> impl __llmnode::Future<Output = __llmnode::Yield<Self>> + __llmnode::Send {
             __llmnode::exec(self, __cx)
         }
     }
@@ -51,9 +50,9 @@ const _: () = {
         type Action = ();
         fn prep(
             state: &Shared,
-        ) -> impl ::core::future::Future<
+        ) -> impl __llmnode::Future<
             Output = __llmnode::Prepared<Self>,
-        > + ::core::marker::Send {
+        > + __llmnode::Send {
             use __llmnode::forms::*;
             __llmnode::prepared(
                 state,

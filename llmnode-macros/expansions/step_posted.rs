@@ -4,7 +4,8 @@ const _: () = {
     #[automatically_derived]
     impl __llmnode::Node for GoOn {
         type Output = ::std::string::String;
-        const NAME: &'static ::core::primitive::str = "go_on";
+        const NAME: &'static __llmnode::str = "go_on";
+        const FACTS: __llmnode::NodeFacts = __llmnode::ASKS_MODEL;
     }
     #[automatically_derived]
     impl __llmnode::Exec<World> for GoOn {
@@ -12,9 +13,7 @@ const _: () = {
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, World>,
-        ) -> impl ::core::future::Future<
-            Output = __llmnode::ExecResult<Self>,
-        > + ::core::marker::Send {
+        ) -> impl __llmnode::Future<Output = __llmnode::Yield<Self>> + __llmnode::Send {
             __llmnode::exec(self, __cx)
         }
     }
@@ -35,9 +34,9 @@ const _: () = {
         type Action = ();
         fn prep(
             _: &World,
-        ) -> impl ::core::future::Future<
+        ) -> impl __llmnode::Future<
             Output = __llmnode::Prepared<Self>,
-        > + ::core::marker::Send {
+        > + __llmnode::Send {
             __llmnode::prepared(&(), |_| ::core::result::Result::Ok(Self {}))
         }
         fn post(

@@ -10,8 +10,8 @@ const _: () = {
         T: __llmnode::PromptValue,
     {
         type Output = ::std::string::String;
-        const NAME: &'static ::core::primitive::str = "ask";
-        const IDEMPOTENT: ::core::primitive::bool = false;
+        const NAME: &'static __llmnode::str = "ask";
+        const FACTS: __llmnode::NodeFacts = __llmnode::ASKS_MODEL.idempotent(false);
     }
     #[automatically_derived]
     impl<T: Text> __llmnode::Exec<World> for Ask<T>
@@ -23,9 +23,7 @@ const _: () = {
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, World>,
-        ) -> impl ::core::future::Future<
-            Output = __llmnode::ExecResult<Self>,
-        > + ::core::marker::Send {
+        ) -> impl __llmnode::Future<Output = __llmnode::Yield<Self>> + __llmnode::Send {
             __llmnode::exec(self, __cx)
         }
     }
@@ -58,9 +56,9 @@ const _: () = {
         type Action = Next;
         fn prep(
             state: &World,
-        ) -> impl ::core::future::Future<
+        ) -> impl __llmnode::Future<
             Output = __llmnode::Prepared<Self>,
-        > + ::core::marker::Send {
+        > + __llmnode::Send {
             __llmnode::prep::<Self, _, _, _>(state, Self::new)
         }
         fn post(

@@ -4,7 +4,8 @@ const _: () = {
     #[automatically_derived]
     impl __llmnode::Node for Greet {
         type Output = ::std::string::String;
-        const NAME: &'static ::core::primitive::str = "greet";
+        const NAME: &'static __llmnode::str = "greet";
+        const FACTS: __llmnode::NodeFacts = __llmnode::ASKS_MODEL;
     }
     #[automatically_derived]
     impl<
@@ -14,9 +15,7 @@ const _: () = {
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, AnyRunState>,
-        ) -> impl ::core::future::Future<
-            Output = __llmnode::ExecResult<Self>,
-        > + ::core::marker::Send {
+        ) -> impl __llmnode::Future<Output = __llmnode::Yield<Self>> + __llmnode::Send {
             __llmnode::exec(self, __cx)
         }
     }

@@ -37,19 +37,18 @@ const _: () = {
     #[automatically_derived]
     impl __llmnode::Node for FindBooks {
         type Output = <Result<Vec<Book>, Missing> as __llmnode::ResultOf>::Value;
-        const NAME: &'static ::core::primitive::str = "find_books";
-        const DESCRIPTION: &'static ::core::primitive::str = "Finds books.";
+        const NAME: &'static __llmnode::str = "find_books";
         const SETTINGS: &'static __llmnode::Settings = &__llmnode::Settings::new()
             .deadline(::core::time::Duration::from_millis(30000));
+        const FACTS: __llmnode::NodeFacts = __llmnode::NodeFacts::new()
+            .description("Finds books.");
     }
     #[automatically_derived]
     impl __llmnode::Exec<Library> for FindBooks {
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, Library>,
-        ) -> impl ::core::future::Future<
-            Output = __llmnode::ExecResult<Self>,
-        > + ::core::marker::Send {
+        ) -> impl __llmnode::Future<Output = __llmnode::Yield<Self>> + __llmnode::Send {
             #[allow(unused_imports)]
             use __llmnode::probes::*;
             async move {

@@ -8,10 +8,11 @@ const _: () = {
     #[automatically_derived]
     impl __llmnode::Node for ChooseItem {
         type Output = Choice;
-        const NAME: &'static ::core::primitive::str = "choose_item";
-        const DESCRIPTION: &'static ::core::primitive::str = "Decides which item to use next.";
+        const NAME: &'static __llmnode::str = "choose_item";
         const SETTINGS: &'static __llmnode::Settings = &__llmnode::Settings::new()
             .retries(2);
+        const FACTS: __llmnode::NodeFacts = __llmnode::ASKS_MODEL
+            .description("Decides which item to use next.");
     }
     #[automatically_derived]
     impl __llmnode::Exec<World> for ChooseItem {
@@ -19,9 +20,7 @@ const _: () = {
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, World>,
-        ) -> impl ::core::future::Future<
-            Output = __llmnode::ExecResult<Self>,
-        > + ::core::marker::Send {
+        ) -> impl __llmnode::Future<Output = __llmnode::Yield<Self>> + __llmnode::Send {
             __llmnode::exec(self, __cx)
         }
     }

@@ -6,7 +6,7 @@ const _: () = {
     #[automatically_derived]
     impl __llmnode::Node for Ask {
         type Output = ::std::string::String;
-        const NAME: &'static ::core::primitive::str = "Ask";
+        const NAME: &'static __llmnode::str = "Ask";
     }
     #[automatically_derived]
     impl<
@@ -15,9 +15,7 @@ const _: () = {
         fn exec(
             &self,
             _: &__llmnode::Cx<'_, AnyRunState>,
-        ) -> impl ::core::future::Future<
-            Output = __llmnode::ExecResult<Self>,
-        > + ::core::marker::Send {
+        ) -> impl __llmnode::Future<Output = __llmnode::Yield<Self>> + __llmnode::Send {
             ::core::future::pending()
         }
     }

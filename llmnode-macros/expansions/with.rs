@@ -7,7 +7,8 @@ const _: () = {
     #[automatically_derived]
     impl __llmnode::Node for Ask {
         type Output = ::std::string::String;
-        const NAME: &'static ::core::primitive::str = "ask";
+        const NAME: &'static __llmnode::str = "ask";
+        const FACTS: __llmnode::NodeFacts = __llmnode::ASKS_MODEL;
     }
     #[automatically_derived]
     impl __llmnode::Exec<World> for Ask {
@@ -15,9 +16,7 @@ const _: () = {
         fn exec(
             &self,
             __cx: &__llmnode::Cx<'_, World>,
-        ) -> impl ::core::future::Future<
-            Output = __llmnode::ExecResult<Self>,
-        > + ::core::marker::Send {
+        ) -> impl __llmnode::Future<Output = __llmnode::Yield<Self>> + __llmnode::Send {
             __llmnode::exec(self, __cx)
         }
     }

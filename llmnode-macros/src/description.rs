@@ -4,12 +4,7 @@ use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
-pub(crate) fn description(attributes: &[Attribute]) -> Option<TokenStream> {
-    let value = doc_text(attributes)?;
-    Some(generated!(const DESCRIPTION: &'static ::core::primitive::str = #value;))
-}
-
-/// `#[doc = include_str!(…)]` stays an expression.
+/// `None`: there is no doc comment. `#[doc = include_str!(…)]` stays an expression.
 pub(crate) fn doc_text(attributes: &[Attribute]) -> Option<TokenStream> {
     let docs: Vec<_> = attributes
         .iter()

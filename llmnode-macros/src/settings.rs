@@ -31,3 +31,14 @@ pub(crate) fn flag(name: &str, value: bool) -> TokenStream {
     let name = Ident::new(name, Span::mixed_site());
     generated!(const #name: ::core::primitive::bool = #value;)
 }
+
+/// The facts that a node's type states: what `first` says, and each that differs from it.
+pub(crate) fn facts<const N: usize>(
+    first: TokenStream,
+    stated: [(&str, Option<TokenStream>); N],
+    private: &Ident,
+) -> TokenStream {
+    let stated = calls(stated);
+    let facts = quote!(#first #stated);
+    generated!(const FACTS: #private::NodeFacts = #facts;)
+}

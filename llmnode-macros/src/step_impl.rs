@@ -70,9 +70,7 @@ fn trait_of(item: &ImplItem) -> TraitKind {
         _ => return TraitKind::Step,
     };
     match name.to_string().as_str() {
-        "Output" | "NAME" | "DESCRIPTION" | "SETTINGS" | "LIMITS" | "IDEMPOTENT" | "name" => {
-            TraitKind::Node
-        }
+        "Output" | "NAME" | "SETTINGS" | "FACTS" | "name" => TraitKind::Node,
         "exec" | "exec_fallback" => TraitKind::Exec,
         _ => TraitKind::Step,
     }
@@ -208,7 +206,7 @@ fn default_items(
             type Output = ();
         ));
         parts.push(parse_quote!(
-            async fn exec(&self, _: &#private::Cx<'_, #state>) -> #private::ExecResult<Self> {
+            async fn exec(&self, _: &#private::Cx<'_, #state>) -> #private::Yield<Self> {
                 ::core::result::Result::Ok(())
             }
         ));

@@ -17,7 +17,7 @@ use syn::ext::IdentExt;
 use syn::{Error, FnArg, GenericParam, Item, ItemFn, LitStr, ReturnType, Type};
 
 use crate::choices::{self, Choice};
-use crate::description::description;
+use crate::description::doc_text;
 use crate::diagnostics::Errors;
 use crate::generics::{bare, is_named, mentions};
 use crate::macro_args::{Grammar, items, key, parse_arguments, value};
@@ -138,7 +138,7 @@ fn check(function: &ItemFn, args: &ToolArgs, describes: bool, errors: &mut Error
             "a tool has one schema, so its function cannot be generic; write the types out";
         errors.push(Error::new_spanned(parameter, message));
     }
-    if description(&function.attrs).is_none() && !describes {
+    if doc_text(&function.attrs).is_none() && !describes {
         let message =
             "a model chooses a tool by its description; write a doc comment above the function";
         errors.push(Error::new(signature.ident.span(), message));

@@ -50,7 +50,7 @@ pub use llmnode_model::{
 pub use llmnode_reader::{
     Flag, OutputSchema, ReadError, Reader, Reading, Repair, StrictError, Violation,
 };
-pub use node::{Node, recovery_of};
+pub use node::{Node, NodeFacts, recovery_of};
 pub use output::LlmOutput;
 pub use pause::{Approval, Paused, Question, Unfinished, WaitingCall};
 pub use prices::{Price, Prices};

@@ -23,18 +23,11 @@ pub trait Node {
     type Output: Send + Sync;
     /// The name in ledgers, errors and logs.
     const NAME: &'static str;
-    /// What the node does, in words for people and models.
-    const DESCRIPTION: &'static str = "";
     /// The settings of every call of the node. The run and the call override them.
     const SETTINGS: &'static Settings = &Settings::new();
-    /// What all calls of the node in one run may spend together.
-    /// [`Run::with_node_limits`](crate::Run::with_node_limits) overrides it.
-    const LIMITS: Limits = Limits::new();
-    /// Whether the node may be executed again. `false`: nothing is retried, no other model is asked, a call that asks
-    /// for it is a `config_error`, and after a crash a flow with a journal does not repeat the step by itself.
-    const IDEMPOTENT: bool = true;
-    /// Whether a node that asks a model has a fallback value.
-    const FALLBACK: bool = false;
+    /// What else holds for every node of the type: its description, what all its calls may spend, whether it may be executed
+    /// again. Default: [`NodeFacts::new`].
+    const FACTS: NodeFacts = NodeFacts::new();
 
     /// Returns the name of this node, if it is known only at run time. Default: [`NAME`](Node::NAME).
     fn name(&self) -> Cow<'static, str> {
@@ -47,16 +40,111 @@ pub trait Node {
     }
 }
 
+/// Facts that a node's type states: one constant, [`Node::FACTS`], so that a node around another one passes on all of them.
+///
+/// `#[llm_node]` and `#[tool]` write it. A node without a model needs it only where a fact differs from [`NodeFacts::new`]:
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::{Limits, Node, NodeFacts};
+///
+/// struct Charge;
+/// impl Node for Charge {
+///     type Output = ();
+///     const NAME: &'static str = "charge";
+///     const FACTS: NodeFacts = NodeFacts::new().description("Charges the card.").idempotent(false);
+/// }
+///
+/// struct Charges(Charge);
+/// impl Node for Charges {
+///     type Output = ();
+///     const NAME: &'static str = "charges";
+///     const FACTS: NodeFacts = Charge::FACTS.limits(Limits::new().requests(10));
+/// }
+/// assert!(!Charges::FACTS.idempotent);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct NodeFacts {
+    /// What the node does, in words for people and models. Default: empty.
+    pub description: &'static str,
+    /// What all calls of the node in one run may spend together. Default: no limits.
+    /// [`Run::with_node_limits`](crate::Run::with_node_limits) overrides it.
+    pub limits: Limits,
+    /// Whether the node may be executed again. Default: `true`. `false`: nothing is retried, no other model is asked, a call that
+    /// asks for it is a `config_error`, and after a crash a flow with a journal does not repeat the step by itself.
+    pub idempotent: bool,
+    /// Whether a node that asks a model has a fallback value. Default: `false`.
+    pub fallback: bool,
+    /// Whether the node has tries of its own, as one that asks a model or runs other nodes in its place: its call then adds none,
+    /// and an error that leaves it has already been retried. Default: `false`, one try is one execution.
+    #[doc(hidden)]
+    pub retries_itself: bool,
+}
+
+impl Default for NodeFacts {
+    fn default() -> Self {
+        NodeFacts::new()
+    }
+}
+
+impl NodeFacts {
+    /// Creates the facts of a node that may be executed again, and has no description and no limits.
+    pub const fn new() -> Self {
+        NodeFacts {
+            description: "",
+            limits: Limits::new(),
+            idempotent: true,
+            fallback: false,
+            retries_itself: false,
+        }
+    }
+
+    /// Sets what the node does, in words for people and models.
+    #[must_use]
+    pub const fn description(mut self, description: &'static str) -> Self {
+        self.description = description;
+        self
+    }
+
+    /// Sets what all calls of the node in one run may spend together.
+    #[must_use]
+    pub const fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets whether the node may be executed again.
+    #[must_use]
+    pub const fn idempotent(mut self, idempotent: bool) -> Self {
+        self.idempotent = idempotent;
+        self
+    }
+
+    /// Sets whether a node that asks a model has a fallback value, which [`LlmNode`](crate::private::LlmNode) gives.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn fallback(mut self, fallback: bool) -> Self {
+        self.fallback = fallback;
+        self
+    }
+
+    /// Sets whether the node has tries of its own.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn retries_itself(mut self, retries_itself: bool) -> Self {
+        self.retries_itself = retries_itself;
+        self
+    }
+}
+
 /// A reference is the node that it points to, in ledgers too, so `run.map(&nodes)` does not consume the nodes.
 #[diagnostic::do_not_recommend]
 impl<N: Node + ?Sized> Node for &N {
     type Output = N::Output;
     const NAME: &'static str = N::NAME;
-    const DESCRIPTION: &'static str = N::DESCRIPTION;
     const SETTINGS: &'static Settings = N::SETTINGS;
-    const LIMITS: Limits = N::LIMITS;
-    const IDEMPOTENT: bool = N::IDEMPOTENT;
-    const FALLBACK: bool = N::FALLBACK;
+    const FACTS: NodeFacts = N::FACTS;
 
     fn name(&self) -> Cow<'static, str> {
         (**self).name()
@@ -91,10 +179,11 @@ impl Ledger {
 }
 
 impl NodeKind {
-    pub(crate) fn of<N: Node>(answers: Option<AnswerKind>) -> Self {
+    /// `answers`: how a model answers the node; `None`: it asks none.
+    pub(crate) fn from_facts(facts: NodeFacts, answers: Option<AnswerKind>) -> Self {
         NodeKind {
-            fallback: N::FALLBACK,
-            idempotent: N::IDEMPOTENT,
+            fallback: facts.fallback,
+            idempotent: facts.idempotent,
             answers,
         }
     }
@@ -105,7 +194,7 @@ impl LimitedNode {
         LimitedNode {
             path: path::<N>(),
             name: N::NAME,
-            limits: N::LIMITS,
+            limits: N::FACTS.limits,
         }
     }
 }
@@ -134,7 +223,7 @@ pub fn recovery_of<N: Node>(category: Category) -> Vec<Recovery> {
     let answers = (category != Category::ExecError).then_some(AnswerKind::Json);
     Stacks::new(
         [EMPTY_SETTINGS, EMPTY_SETTINGS, N::SETTINGS, EMPTY_SETTINGS],
-        NodeKind::of::<N>(answers),
+        NodeKind::from_facts(N::FACTS, answers),
     )
     .full_stack(category)
 }

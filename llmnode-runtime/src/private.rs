@@ -18,6 +18,9 @@ pub use crate::settings::{Backoff, Failures, Recovery};
 /// The name appears in the compiler's message about a second block.
 pub use std::borrow::Cow;
 
+/// Short names keep an expansion small: the compiler parses every one of them.
+pub use std::{future::Future, marker::Send, primitive::str};
+
 pub use llmnode_model::{Cache, Category, ChatModel, Reasoning};
 pub use {schemars, serde};
 
@@ -26,10 +29,13 @@ pub use crate::validate::{
     ValidateFields, ValidateFieldsWithAnyState, ValidateWithAnyState,
     Validated as OneValidateBlock, ValidatedFields, ValidatorBlock, validate, validate_with_state,
 };
-pub use crate::{Cx, Exec, Limits, LlmOutput, Node, NodeError, Settings};
+pub use crate::{Cx, Exec, Limits, LlmOutput, Node, NodeError, NodeFacts, Settings};
 
-/// The result of running a node.
-pub type ExecResult<N> = Result<<N as Node>::Output, crate::BoxError>;
+/// The facts of a node that asks a model, before those that its attribute states.
+pub const ASKS_MODEL: NodeFacts = NodeFacts::new().retries_itself(true);
+
+/// What running a node yields: its output, or any error. The short name keeps a line of every expansion whole.
+pub type Yield<N> = Result<<N as Node>::Output, crate::BoxError>;
 
 /// The traits between which method resolution chooses, in scope only where it has to.
 pub mod probes {
@@ -56,12 +62,11 @@ macro_rules! __impl_arc_state {
             $($bounds)*
             for<'__any> ::std::sync::Arc<$state>: ::core::marker::Sync,
         {
-            const TRIES_ITSELF: ::core::primitive::bool = true;
             #[inline]
             fn exec(
                 &self,
                 __cx: &$crate::private::Cx<'_, ::std::sync::Arc<$state>>,
-            ) -> impl ::core::future::Future<Output = $crate::private::ExecResult<Self>> + ::core::marker::Send {
+            ) -> impl ::core::future::Future<Output = $crate::private::Yield<Self>> + ::core::marker::Send {
                 $crate::private::exec_on_arc(self, __cx)
             }
         }

@@ -36,12 +36,15 @@ pub use crate::clock::TestClock;
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
-/// # use llmnode::{BoxError, Cx, Exec, Node};
+/// # use llmnode::{BoxError, Cx, Exec, Node, NodeFacts};
 /// # use llmnode::private::{LlmNode, OutputSpec, Prompt, Segment};
 /// # struct Greet { name: String }
-/// # impl Node for Greet { type Output = String; const NAME: &'static str = "greet"; }
+/// # impl Node for Greet {
+/// #     type Output = String;
+/// #     const NAME: &'static str = "greet";
+/// #     const FACTS: NodeFacts = NodeFacts::new().retries_itself(true);
+/// # }
 /// # impl<S: ?Sized + Sync> Exec<S> for Greet {
-/// #     const TRIES_ITSELF: bool = true;
 /// #     async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, BoxError> { llmnode::private::exec(self, cx).await }
 /// # }
 /// # impl<S: ?Sized + Sync> LlmNode<S> for Greet {

@@ -8,7 +8,8 @@ use llmnode::flow::{Batch, Step};
 use llmnode::journal::{Entry, History, InDoubtOutcome, Replay, ReplayStart, ReplayStep};
 use llmnode::prelude::*;
 use llmnode::{
-    Approval, BoxError, Category, Cx, Exec, FnModel, ModelError, Node, Reply, Request, Role,
+    Approval, BoxError, Category, Cx, Exec, FnModel, ModelError, Node, NodeFacts, Reply, Request,
+    Role,
 };
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -87,7 +88,7 @@ struct Charge {
 impl Node for Charge {
     type Output = String;
     const NAME: &'static str = "charge";
-    const IDEMPOTENT: bool = false;
+    const FACTS: NodeFacts = NodeFacts::new().idempotent(false);
 }
 
 impl Exec<Shop> for Charge {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use llmnode::__private::{LlmNode, OutputSpec, Prompt, Segment};
 use llmnode::{
-    BoxError, BoxFuture, CallRecord, Cx, Exec, LlmOutput, Node, NodeError, OutputSchema, Reader,
-    ResponseFormat, Run, Settings,
+    BoxError, BoxFuture, CallRecord, Cx, Exec, LlmOutput, Node, NodeError, NodeFacts, OutputSchema,
+    Reader, ResponseFormat, Run, Settings,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -79,10 +79,10 @@ struct Ask<T>(PhantomData<T>);
 impl<T: LlmOutput> Node for Ask<T> {
     type Output = T;
     const NAME: &'static str = "ask";
+    const FACTS: NodeFacts = NodeFacts::new().retries_itself(true);
 }
 
 impl<S: ?Sized + Sync, T: LlmOutput> Exec<S> for Ask<T> {
-    const TRIES_ITSELF: bool = true;
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<T, BoxError> {
         llmnode::__private::exec(self, cx).await
     }

@@ -30,7 +30,7 @@ async fn a_node_among_other_attributes() {
         format!("{greet:?}"),
         r#"Greet { name: "Ann", other: None }"#
     );
-    assert_eq!(Greet::DESCRIPTION, "Says hello.");
+    assert_eq!(Greet::FACTS.description, "Says hello.");
 }
 
 #[doc = include_str!("../../rustfmt.toml")]
@@ -60,12 +60,12 @@ struct BlockDoc;
 #[test]
 fn descriptions() {
     assert_eq!(
-        DocFromFile::DESCRIPTION,
+        DocFromFile::FACTS.description,
         concat!(include_str!("../../rustfmt.toml"), "\nAnd more.\n")
     );
-    assert_eq!(DocFromMacro::DESCRIPTION, "One\ntwo\n");
-    assert_eq!(NoDoc::DESCRIPTION, "");
-    assert_eq!(BlockDoc::DESCRIPTION, "In a\nblock.");
+    assert_eq!(DocFromMacro::FACTS.description, "One\ntwo\n");
+    assert_eq!(NoDoc::FACTS.description, "");
+    assert_eq!(BlockDoc::FACTS.description, "In a\nblock.");
 }
 
 #[allow(deprecated)]

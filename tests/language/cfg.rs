@@ -55,7 +55,7 @@ struct Described;
 async fn nodes_as_a_whole() {
     assert_eq!(prompt(&Conditional { a: 1 }).await, "test 1");
     assert_eq!(prompt(&Below { a: 1 }).await, "below 1");
-    assert_eq!(Described::DESCRIPTION, "Documented.");
+    assert_eq!(Described::FACTS.description, "Documented.");
 }
 
 #[llm_output(state = World)]

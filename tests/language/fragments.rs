@@ -51,7 +51,7 @@ async fn every_argument_from_a_fragment() {
         messages(world(), &node).await[1].content,
         "1 - x (2, \"y\") - key"
     );
-    assert_eq!(Made::DESCRIPTION, "Made by a macro.");
+    assert_eq!(Made::FACTS.description, "Made by a macro.");
     assert_eq!(Made::SETTINGS.max_tokens, Some(64));
     assert_eq!(Made::SETTINGS.temperature, Some(0.5));
     assert_eq!(Made::SETTINGS.model.as_deref(), Some("small"));

@@ -83,7 +83,7 @@ async fn fields_and_state_fill_the_prompts() {
 fn the_facts_are_constants() {
     assert_eq!(ChooseItem::NAME, "choose_item");
     assert_eq!(
-        ChooseItem::DESCRIPTION,
+        ChooseItem::FACTS.description,
         "Decides what to use.\n\nOne item at a time."
     );
     let attributes = <ChooseItem<'_> as Node>::SETTINGS;

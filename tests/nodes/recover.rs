@@ -256,9 +256,9 @@ fn each_stack_is_what_is_written() {
     ] {
         assert_eq!(recovery_of::<EveryKey>(category), steps, "{category}");
     }
-    const { assert!(EveryKey::FALLBACK) };
+    const { assert!(EveryKey::FACTS.fallback) };
     let limits = Limits::new().requests(5).tokens(2000).money(0.05);
-    assert_eq!(EveryKey::LIMITS, limits);
+    assert_eq!(EveryKey::FACTS.limits, limits);
     assert_eq!(EveryKey::SETTINGS.deadline, Some(second * 3 / 2));
 }
 

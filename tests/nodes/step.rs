@@ -4,7 +4,7 @@ use llmnode::Reply;
 use llmnode::flow;
 use llmnode::flow::Batch;
 use llmnode::prelude::*;
-use llmnode::{BoxError, Cx, Node};
+use llmnode::{BoxError, Cx, Node, NodeFacts};
 
 #[derive(Default)]
 struct World {
@@ -680,7 +680,7 @@ where
 {
     type Output = u32;
     type Action = bool;
-    const DESCRIPTION: &'static str = "adds";
+    const FACTS: NodeFacts = NodeFacts::new().description("adds");
 
     async fn prep(state: &S) -> Result<Self, BoxError> {
         Ok(Add(*state.clone().count()))
@@ -711,7 +711,7 @@ async fn a_step_by_hand_is_one_impl_whose_parts_go_to_their_traits() {
     let report = run.flow(Counting).report().await.unwrap();
     assert_eq!((*run.state(), report.record.taken), (100, 3));
     assert_eq!(
-        (<Add<1> as Node>::NAME, <Add<1> as Node>::DESCRIPTION),
+        (<Add<1> as Node>::NAME, <Add<1> as Node>::FACTS.description),
         ("add", "adds")
     );
     assert_eq!(

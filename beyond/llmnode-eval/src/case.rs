@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use llmnode_runtime::internal::CxInternals as _;
-use llmnode_runtime::{BoxError, CallRecord, Category, Cx, Exec, Group, Node, Settings, Usage};
+use llmnode_runtime::{
+    BoxError, CallRecord, Category, Cx, Exec, Group, Node, NodeFacts, Settings, Usage,
+};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -53,6 +55,7 @@ pub struct Scored {
 impl<N: Node, E, M> Node for Case<'_, N, E, M> {
     type Output = Scored;
     const NAME: &'static str = "evaluate";
+    const FACTS: NodeFacts = NodeFacts::new().retries_itself(true);
 }
 
 #[diagnostic::do_not_recommend]
@@ -64,8 +67,6 @@ where
     M: Metric<N, E, S>,
 {
     // The nodes of a case retry by their own settings.
-    const TRIES_ITSELF: bool = true;
-
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<Scored, BoxError> {
         let answered = cx
             .call(self.input)

@@ -6,7 +6,7 @@ use std::time::Duration;
 use llmnode_runtime::internal::{CxInternals as _, OtherRequest};
 use llmnode_runtime::{
     AttemptId, BoxError, BoxFuture, Category, Completion, Cx, Exec, ModelError, Node, NodeError,
-    RetryBudget, Sink, TokenUsage,
+    NodeFacts, RetryBudget, Sink, TokenUsage,
 };
 
 use crate::matrix::normalise;
@@ -179,12 +179,12 @@ pub(crate) struct Embedding<'a> {
 impl Node for Embedding<'_> {
     type Output = Vec<Vec<f32>>;
     const NAME: &'static str = "embeddings";
-    const DESCRIPTION: &'static str = "Makes vectors of texts.";
+    const FACTS: NodeFacts = NodeFacts::new()
+        .description("Makes vectors of texts.")
+        .retries_itself(true);
 }
 
 impl<S: ?Sized + Sync> Exec<S> for Embedding<'_> {
-    const TRIES_ITSELF: bool = true;
-
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<Vec<Vec<f32>>, BoxError> {
         let mut vectors = if self.embedder.is_local() {
             let asked = self.request(None, None);

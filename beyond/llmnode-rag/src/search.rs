@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError};
+use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError, NodeFacts};
 use serde_json::Value;
 
 use crate::collection_config::CollectionConfig;
@@ -155,7 +155,7 @@ impl Search {
 impl Node for Search {
     type Output = Hits;
     const NAME: &'static str = "search";
-    const DESCRIPTION: &'static str = "Finds pieces of documents.";
+    const FACTS: NodeFacts = NodeFacts::new().description("Finds pieces of documents.");
 }
 
 #[diagnostic::do_not_recommend]

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use llmnode_model::internal::sha256_hex;
-use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError};
+use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError, NodeFacts};
 
 use crate::collection_config::CollectionConfig;
 use crate::document::Document;
@@ -201,7 +201,7 @@ fn is_zero(vector: &[f32]) -> bool {
 impl Node for Ingest {
     type Output = IngestReport;
     const NAME: &'static str = "write";
-    const DESCRIPTION: &'static str = "Writes documents into a store.";
+    const FACTS: NodeFacts = NodeFacts::new().description("Writes documents into a store.");
 }
 
 #[diagnostic::do_not_recommend]

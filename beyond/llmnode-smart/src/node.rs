@@ -7,7 +7,9 @@ use llmnode_runtime::internal::CxInternals as _;
 use llmnode_runtime::private::{
     Choices, ChosenValues, FallbackFuture, LlmNode, OutputSpec, Prompt, Tools, exec as ask,
 };
-use llmnode_runtime::{BoxError, Category, ChatModel, Cx, Exec, Limits, Node, NodeError, Settings};
+use llmnode_runtime::{
+    BoxError, Category, ChatModel, Cx, Exec, Node, NodeError, NodeFacts, Settings,
+};
 use serde_json::{Map, Value};
 
 use crate::form::{PromptParts, ReasoningSlot, SmartAnswerForm};
@@ -20,11 +22,8 @@ macro_rules! delegate_node {
         impl<N: Smart> Node for $type<'_, N> {
             type Output = $output;
             const NAME: &'static str = N::NAME;
-            const DESCRIPTION: &'static str = N::DESCRIPTION;
             const SETTINGS: &'static Settings = N::SETTINGS;
-            const LIMITS: Limits = N::LIMITS;
-            const IDEMPOTENT: bool = N::IDEMPOTENT;
-            const FALLBACK: bool = N::FALLBACK;
+            const FACTS: NodeFacts = N::FACTS;
 
             fn name(&self) -> Cow<'static, str> {
                 let $it = self;
@@ -81,8 +80,6 @@ delegate_node! { WithReasoning -> Thought<N::Output>, |it| it.0, it.0.settings()
 
 #[diagnostic::do_not_recommend]
 impl<S: ?Sized + Sync, N: Smart + LlmNode<S> + Exec<S>> Exec<S> for WithReasoning<'_, N> {
-    const TRIES_ITSELF: bool = true;
-
     fn exec(
         &self,
         cx: &Cx<'_, S>,
@@ -100,8 +97,6 @@ delegate_node! { WithHint -> Thought<N::Output>, |it| it.node, it.node.settings(
 
 #[diagnostic::do_not_recommend]
 impl<S: ?Sized + Sync, N: Smart + LlmNode<S> + Exec<S>> Exec<S> for WithHint<'_, N> {
-    const TRIES_ITSELF: bool = true;
-
     fn exec(
         &self,
         cx: &Cx<'_, S>,
@@ -246,8 +241,6 @@ impl<S: ?Sized, N: Smart + LlmNode<S> + Exec<S>> Exec<S> for Programmed<'_, N>
 where
     S: Sync,
 {
-    const TRIES_ITSELF: bool = true;
-
     fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<N::Output, BoxError>> + Send {
         ask(self, cx)
     }

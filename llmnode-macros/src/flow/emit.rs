@@ -255,7 +255,7 @@ fn run_impls(flow: &Flow, private: &Ident) -> TokenStream {
             fn advance<'f>(
                 __flow: #private::FlowCursor<'f, __State>,
                 __prepared: ::core::option::Option<Self>,
-            ) -> impl ::core::future::Future<Output = #private::Advanced<__Action>> + ::core::marker::Send {
+            ) -> impl #private::Future<Output = #private::Advanced<__Action>> + #private::Send {
                 #private::advance(__flow, __prepared)
             }
             fn outline_within(__around: #private::OuterFlows<'_>) -> #private::Outline {

@@ -27,7 +27,7 @@ pub(super) fn stub(flow: &Flow) -> TokenStream {
             fn advance<'f>(
                 _: #private::FlowCursor<'f, S>,
                 _: ::core::option::Option<Self>,
-            ) -> impl ::core::future::Future<Output = #private::Advanced<Action>> + ::core::marker::Send {
+            ) -> impl #private::Future<Output = #private::Advanced<Action>> + #private::Send {
                 ::core::future::pending()
             }
             fn outline_within(_: #private::OuterFlows<'_>) -> #private::Outline {

@@ -19,7 +19,7 @@ use super::validators;
 use super::with;
 use crate::choices;
 use crate::crate_path;
-use crate::description::description;
+use crate::description::doc_text;
 use crate::generics::{bare, end_spans, mentions_parameter, respanned, type_arguments};
 use crate::macro_args::{Slot, items, value};
 use crate::names::snake_case;
@@ -64,15 +64,13 @@ fn node_impl(model: &NodeModel<'_>, generics: &Generics, private: &Ident) -> Tok
     let answer = quote_spanned!(at=> type Output = #output;);
     let name = value(&model.args.name)
         .map_or_else(|| snake_case(&ident.unraw().to_string()), LitStr::value);
-    let description = description(&model.item.attrs);
     let constants = constants(model, private);
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     generated! {
         #[automatically_derived]
         impl #impl_generics #private::Node for #ident #ty_generics #where_clause {
             #answer
-            const NAME: &'static ::core::primitive::str = #name;
-            #description
+            const NAME: &'static #private::str = #name;
             #constants
         }
     }
@@ -100,18 +98,15 @@ fn exec_impl(
     private: &Ident,
 ) -> TokenStream {
     let ident = &model.item.ident;
-    let (run, tries) = match &model.args.goal {
-        Some(_) => (
-            generated!(smart::exec),
-            generated!(
-                const TRIES_ITSELF: ::core::primitive::bool = true;
-            ),
-        ),
-        None => (
-            generated!(exec),
-            generated!(const ASKS: #private::Asks<Self, #state> = #private::asks();),
-        ),
+    let is_smart = model.args.goal.is_some();
+    let run = if is_smart {
+        generated!(smart::exec)
+    } else {
+        generated!(exec)
     };
+    // A smart node looks for its program first, so it asks in a future of its own.
+    let asks = (!is_smart)
+        .then(|| generated!(const ASKS: #private::Asks<Self, #state> = #private::asks();));
     // The compiler reports a state that cannot be shared between threads at this span.
     let at = end_spans(state).0;
     let near = respanned(private, at);
@@ -121,11 +116,11 @@ fn exec_impl(
     generated! {
         #[automatically_derived]
         impl #impl_generics #exec for #ident #ty_generics #where_clause {
-            #tries
+            #asks
             fn exec(
                 &self,
                 __cx: &#private::Cx<'_, #state>,
-            ) -> impl ::core::future::Future<Output = #private::ExecResult<Self>> + ::core::marker::Send {
+            ) -> impl #private::Future<Output = #private::Yield<Self>> + #private::Send {
                 #private::#run(self, __cx)
             }
         }
@@ -211,19 +206,29 @@ fn messages(model: &NodeModel<'_>, private: &Ident) -> (TokenStream, TokenStream
 fn constants(model: &NodeModel<'_>, private: &Ident) -> TokenStream {
     let args = model.args;
     let settings = settings::settings(&settings_calls(args, private), private);
-    let limits = value(&args.limits).map(|limits| {
-        let limits = limits.emit(private);
-        generated!(const LIMITS: #private::Limits = #limits;)
-    });
-    let non_idempotent = args
-        .step
-        .non_idempotent()
-        .then(|| settings::flag("IDEMPOTENT", false));
-    let fallback = args
-        .fallback
-        .as_ref()
-        .map(|_| settings::flag("FALLBACK", true));
-    quote!(#settings #limits #non_idempotent #fallback)
+    let facts = facts(model, private);
+    quote!(#settings #facts)
+}
+
+/// Those that every node with a model has, and what the attribute states.
+fn facts(model: &NodeModel<'_>, private: &Ident) -> TokenStream {
+    let args = model.args;
+    settings::facts(
+        generated!(#private::ASKS_MODEL),
+        [
+            ("description", doc_text(&model.item.attrs)),
+            (
+                "limits",
+                value(&args.limits).map(|limits| limits.emit(private)),
+            ),
+            (
+                "idempotent",
+                args.step.non_idempotent().then(|| quote!(false)),
+            ),
+            ("fallback", args.fallback.as_ref().map(|_| quote!(true))),
+        ],
+        private,
+    )
 }
 
 fn settings_calls(args: &NodeArgs, private: &Ident) -> TokenStream {

@@ -65,14 +65,14 @@ pub(crate) fn stub(ident: &Ident, generics: &Generics, args: &NodeArgs, step: bo
         #[automatically_derived]
         impl #impl_generics #private::Node for #ident #ty_generics #where_clause {
             type Output = #output;
-            const NAME: &'static ::core::primitive::str = #name;
+            const NAME: &'static #private::str = #name;
         }
         #[automatically_derived]
         impl #stated_impl #private::Exec<#any_state> for #ident #ty_generics #where_clause {
             fn exec(
                 &self,
                 _: &#private::Cx<'_, #any_state>,
-            ) -> impl ::core::future::Future<Output = #private::ExecResult<Self>> + ::core::marker::Send {
+            ) -> impl #private::Future<Output = #private::Yield<Self>> + #private::Send {
                 ::core::future::pending()
             }
         }

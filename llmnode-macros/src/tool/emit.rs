@@ -9,7 +9,7 @@ use super::model::ToolModel;
 use super::parameter::Parameter;
 use crate::choices;
 use crate::crate_path;
-use crate::description::description;
+use crate::description::doc_text;
 use crate::generics::{bare, end_spans, last_name, respanned, type_arguments};
 use crate::macro_args::{items, value};
 use crate::settings::{self, number};
@@ -109,7 +109,6 @@ fn argument(parameter: &Parameter) -> Option<Argument<'_>> {
 fn node(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
     let ident = &model.ident;
     let name = &model.name;
-    let description = description(&model.function.attrs);
     let output = match &model.function.sig.output {
         ReturnType::Default => quote!(()),
         ReturnType::Type(_, ty) if is_result(ty) => {
@@ -127,16 +126,22 @@ fn node(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
         ),
     ]);
     let settings = settings::settings(&calls, private);
-    let once =
-        (value(&args.idempotent) == Some(&false)).then(|| settings::flag("IDEMPOTENT", false));
+    let is_once = value(&args.idempotent) == Some(&false);
+    let facts = settings::facts(
+        generated!(#private::NodeFacts::new()),
+        [
+            ("description", doc_text(&model.function.attrs)),
+            ("idempotent", is_once.then(|| quote!(false))),
+        ],
+        private,
+    );
     generated! {
         #[automatically_derived]
         impl #private::Node for #ident {
             type Output = #output;
-            const NAME: &'static ::core::primitive::str = #name;
-            #description
+            const NAME: &'static #private::str = #name;
             #settings
-            #once
+            #facts
         }
     }
 }
@@ -194,7 +199,8 @@ fn exec(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
     let (generics, state) = state(model);
     // The compiler reports a future that is not `Send` at this span.
     let at = end_spans(function).0;
-    let future = quote_spanned!(at=> ::core::future::Future<Output = #private::ExecResult<Self>> + ::core::marker::Send);
+    let future =
+        quote_spanned!(at=> #private::Future<Output = #private::Yield<Self>> + #private::Send);
     generated! {
         #[automatically_derived]
         impl #generics #private::Exec<#state> for #ident {
@@ -220,10 +226,10 @@ pub(super) fn stub(ident: &Ident, name: &str, krate: &Path) -> TokenStream {
     let impls = generated! {
         impl #private::Node for #ident {
             type Output = ();
-            const NAME: &'static ::core::primitive::str = #name;
+            const NAME: &'static #private::str = #name;
         }
         impl #any #private::Exec<AnyState> for #ident {
-            async fn exec(&self, _: &#private::Cx<'_, AnyState>) -> #private::ExecResult<Self> {
+            async fn exec(&self, _: &#private::Cx<'_, AnyState>) -> #private::Yield<Self> {
                 ::core::unreachable!()
             }
         }

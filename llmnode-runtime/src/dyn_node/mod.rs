@@ -21,7 +21,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::error::NodeError;
-use crate::node::Node;
+use crate::node::{Node, NodeFacts};
 use crate::output::{AnswerKind, OutputSpec, Untyped};
 use crate::prompt::generated::{Prompt, Segment};
 use crate::run::{Choices, ChosenValues, Cx, Exec, LlmNode, Run, Tools, Toolset, walk_json};
@@ -124,7 +124,8 @@ impl DynNode {
             &self.setup.settings,
             EMPTY_SETTINGS,
         ];
-        Stacks::new(levels, NodeKind::of::<DynNode>(Some(answers))).full_stack(category)
+        Stacks::new(levels, NodeKind::from_facts(DynNode::FACTS, Some(answers)))
+            .full_stack(category)
     }
 
     /// Returns the node with this input, for [`Run::call`] and [`Run::map`].
@@ -219,7 +220,9 @@ impl fmt::Debug for DynNode {
 impl Node for DynNode {
     type Output = Value;
     const NAME: &'static str = "dyn_node";
-    const DESCRIPTION: &'static str = "Asks a model with an instruction known at run time.";
+    const FACTS: NodeFacts = NodeFacts::new()
+        .description("Asks a model with an instruction known at run time.")
+        .retries_itself(true);
 
     fn name(&self) -> Cow<'static, str> {
         self.setup.name.clone()
@@ -232,8 +235,6 @@ impl Node for DynNode {
 
 #[diagnostic::do_not_recommend]
 impl<S: ?Sized + Sync> Exec<S> for DynNode {
-    const TRIES_ITSELF: bool = true;
-
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<Value, BoxError> {
         match &self.input {
             Input::Missing => {

@@ -13,7 +13,7 @@ use crate::text::const_setters;
 /// returned, and the next request fails with `limit_exceeded`. They apply to:
 ///
 /// - [`Run::with_limits`](crate::Run::with_limits): all calls of a run together;
-/// - [`Run::with_node_limits`](crate::Run::with_node_limits), [`Node::LIMITS`](crate::Node::LIMITS):
+/// - [`Run::with_node_limits`](crate::Run::with_node_limits), [`NodeFacts::limits`](crate::NodeFacts::limits):
 ///   all calls of a node's type in a run together;
 /// - [`Map::limits`](crate::Map::limits): all calls of a map together;
 /// - [`Call::limits`](crate::Call::limits), [`Settings::limits`](crate::Settings::limits): each call by itself.

@@ -6,7 +6,7 @@ use super::bounded::CONCURRENCY;
 use super::cx::Cx;
 use super::name::ConstName;
 use super::node::Exec;
-use crate::node::Node;
+use crate::node::{Node, NodeFacts};
 
 /// A node over many items: it executes them concurrently, with a bound, and returns their outputs in order.
 ///
@@ -76,14 +76,15 @@ impl<N> Batch<N> {
 impl<N: Node> Node for Batch<N> {
     type Output = Vec<N::Output>;
     const NAME: &'static str = const { &ConstName::list("Batch<", &[N::NAME], ">") }.as_str();
-    const DESCRIPTION: &'static str = N::DESCRIPTION;
-    const IDEMPOTENT: bool = N::IDEMPOTENT;
+    // The limits of the item's node hold for the calls of the items.
+    const FACTS: NodeFacts = NodeFacts::new()
+        .description(N::FACTS.description)
+        .idempotent(N::FACTS.idempotent)
+        .retries_itself(true);
 }
 
 #[diagnostic::do_not_recommend]
 impl<S: ?Sized, N: Exec<S>> Exec<S> for Batch<N> {
-    const TRIES_ITSELF: bool = true;
-
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<Vec<N::Output>, BoxError> {
         let items = cx
             .map(&self.items)

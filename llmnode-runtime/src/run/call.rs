@@ -20,7 +20,7 @@ use super::call_options::{CallOptions, Handover, origin, turn_of};
 use super::context::{CallContext, CallExtensions, Caller};
 use super::core::RunCore;
 use super::cx::Cx;
-use super::erased_exec::{ErasedExec, NodeTraits, TypedExec};
+use super::erased_exec::{ErasedExec, TypedExec};
 use super::exec_attempts::exec_with_attempts;
 use super::failure::Failure;
 use super::hints::{Hinted, ToolsOfACall};
@@ -495,8 +495,8 @@ where
             "`attempts(0)` in a node's `SETTINGS`: it counts all executions of the node, the first included; write 1 or more"
         );
         assert!(
-            N::IDEMPOTENT || !matches!(N::SETTINGS.attempts, Some(2..)),
-            "`attempts` in the `SETTINGS` of a node that is not `IDEMPOTENT`: it must not be executed again; leave one of them out"
+            N::FACTS.idempotent || !matches!(N::SETTINGS.attempts, Some(2..)),
+            "`attempts` in the `SETTINGS` of a node that is not `idempotent`: it must not be executed again; leave one of them out"
         );
     }
     Box::pin(async move {
@@ -623,15 +623,11 @@ fn execution<'r>(
     node: &'r mut dyn ErasedExec<'_, '_>,
 ) -> impl Future<Output = Result<(), NodeError>> {
     async move {
-        let NodeTraits {
-            kind,
-            limited,
-            tries_itself,
-        } = node.traits();
+        let facts = node.facts();
         let levels = [settings, &core.settings, node.settings(), &core.defaults];
-        let limits = &limits(core, caller, call, levels, limited)?;
+        let limits = &limits(core, caller, call, levels, node.limited())?;
         let item = caller.map_item();
-        if !kind.idempotent {
+        if !facts.idempotent {
             item.into_iter().for_each(MapItem::begin_what_happens_once);
             record_call_begin(call).await?;
         }
@@ -649,13 +645,13 @@ fn execution<'r>(
             origin,
             item,
         };
-        if own.turn.is_some() && !tries_itself {
+        if own.turn.is_some() && !facts.retries_itself {
             return Err(without_conversation());
         }
-        if tries_itself {
+        if facts.retries_itself {
             return node.execute(context).await.map_err(NodeError::of_execution);
         }
-        exec_with_attempts(node, &context, (levels, kind)).await
+        exec_with_attempts(node, &context, levels, facts).await
     }
 }
 

@@ -12,22 +12,18 @@ use super::node::Exec;
 use crate::error::NodeError;
 use crate::ledger::NodeKey;
 use crate::limits::LimitedNode;
-use crate::node::path_of;
-use crate::settings::{NodeKind, Settings};
+use crate::node::{NodeFacts, path_of};
+use crate::settings::Settings;
 
-/// What the type of a node says.
-#[derive(Clone, Copy)]
-pub(super) struct NodeTraits {
-    pub(super) kind: NodeKind,
-    pub(super) limited: LimitedNode,
-    pub(super) tries_itself: bool,
-}
-
-/// It keeps the value.
+/// A node with its state, without their types. Stores the output until the call ends.
 pub(super) trait ErasedExec<'n, 'r>: Send {
     fn key(&self) -> NodeKey;
 
-    fn traits(&self) -> NodeTraits;
+    /// Facts that the node's type states.
+    fn facts(&self) -> NodeFacts;
+
+    /// By which the limits of all calls of the node are found.
+    fn limited(&self) -> LimitedNode;
 
     fn settings(&self) -> &'n Settings;
 
@@ -58,19 +54,15 @@ impl<'n, 'r, N: Exec<S>, S: ?Sized> ErasedExec<'n, 'r> for TypedExec<'n, 'r, N, 
         NodeKey::new(path_of(type_name::<N>()), N::NAME, self.node.name())
     }
 
-    fn traits(&self) -> NodeTraits {
-        NodeTraits {
-            kind: NodeKind {
-                fallback: true,
-                idempotent: N::IDEMPOTENT,
-                answers: None,
-            },
-            limited: LimitedNode {
-                path: path_of(type_name::<N>()),
-                name: N::NAME,
-                limits: N::LIMITS,
-            },
-            tries_itself: N::TRIES_ITSELF,
+    fn facts(&self) -> NodeFacts {
+        N::FACTS
+    }
+
+    fn limited(&self) -> LimitedNode {
+        LimitedNode {
+            path: path_of(type_name::<N>()),
+            name: N::NAME,
+            limits: N::FACTS.limits,
         }
     }
 
@@ -109,7 +101,7 @@ impl<'n, 'r, N: Exec<S>, S: ?Sized> ErasedExec<'n, 'r> for TypedExec<'n, 'r, N, 
         error: NodeError,
         context: CallContext<'a>,
     ) -> BoxFuture<'a, Result<(), BoxError>> {
-        if N::TRIES_ITSELF {
+        if N::FACTS.retries_itself {
             return failed(error);
         }
         let cx = Cx {

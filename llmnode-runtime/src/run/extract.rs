@@ -7,7 +7,7 @@ use llmnode_model::BoxError;
 use super::cx::Cx;
 use super::llm_node::LlmNode;
 use super::node::Exec;
-use crate::node::Node;
+use crate::node::{Node, NodeFacts};
 use crate::output::{LlmOutput, OutputSpec};
 use crate::prompt::generated::{Prompt, Segment};
 
@@ -28,12 +28,12 @@ impl<'r, T> Extract<'r, T> {
 impl<T: LlmOutput> Node for Extract<'_, T> {
     type Output = T;
     const NAME: &'static str = "extract";
-    const DESCRIPTION: &'static str = "Reads a type out of a text.";
+    const FACTS: NodeFacts = NodeFacts::new()
+        .description("Reads a type out of a text.")
+        .retries_itself(true);
 }
 
 impl<T: LlmOutput, S: ?Sized + Sync> Exec<S> for Extract<'_, T> {
-    const TRIES_ITSELF: bool = true;
-
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<T, BoxError> {
         super::exec(self, cx).await
     }

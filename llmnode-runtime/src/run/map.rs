@@ -146,7 +146,7 @@ impl<'r, T: Send + 'r> Map<'r, T> {
                     .map(|node| call(core, caller, state, node, shared)),
             )
         });
-        Map::of_calls(core, calls, total, N::TRIES_ITSELF)
+        Map::of_calls(core, calls, total, N::FACTS.retries_itself)
     }
 
     pub(super) fn of_stream<S, N>(
@@ -169,7 +169,7 @@ impl<'r, T: Send + 'r> Map<'r, T> {
             };
             Poll::Ready(node.map(|node| call(core, caller, state, node, shared)))
         });
-        Map::of_calls(core, calls, total, N::TRIES_ITSELF)
+        Map::of_calls(core, calls, total, N::FACTS.retries_itself)
     }
 
     /// `asks_models`: its nodes ask a model, or run others that do, as what is only code does not.
@@ -506,7 +506,7 @@ where
             // An agent goes on behind its tools, of which none runs twice.
             let of_agent = error
                 .own_unfinished::<Unfinished>()
-                .filter(|_| N::IDEMPOTENT);
+                .filter(|_| N::FACTS.idempotent);
             unfinished = of_agent
                 .filter(|agent| agent.node() == node.name())
                 .cloned();

@@ -62,10 +62,6 @@ pub trait Exec<S: ?Sized>:
     #[doc(hidden)]
     const ASKS: Asks<Self, S> = None;
 
-    /// Whether the node has tries of its own, as one that asks a model or runs other nodes in its place.
-    #[doc(hidden)]
-    const TRIES_ITSELF: bool = Self::ASKS.is_some();
-
     /// Returns a value in place of the output when the last execution of a node without a model has failed. The
     /// ledger marks the call as [`used_fallback`](crate::CallRecord::used_fallback). The default returns the error.
     ///
@@ -110,8 +106,6 @@ impl<N: ?Sized, S: ?Sized> Reads<S> for N {
     reason = "the impl is for what `Node` is implemented for"
 )]
 impl<S: ?Sized, N: Exec<S> + ?Sized> Exec<S> for &N {
-    const TRIES_ITSELF: bool = N::TRIES_ITSELF;
-
     fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<N::Output, BoxError>> + Send {
         (**self).exec(cx)
     }

@@ -11,7 +11,7 @@ use super::cx::Cx;
 use super::name::ConstName;
 use super::node::Exec;
 use crate::error::NodeError;
-use crate::node::Node;
+use crate::node::{Node, NodeFacts};
 
 struct Branch<'c, T> {
     call: Call<'c, T>,
@@ -70,13 +70,13 @@ macro_rules! side_by_side {
         impl<$($N: Node),+> Node for ($($N,)+) {
             type Output = ($($N::Output,)+);
             const NAME: &'static str = const { &ConstName::list("(", &[$($N::NAME),+], ")") }.as_str();
-            const IDEMPOTENT: bool = true $(&& $N::IDEMPOTENT)+;
+            const FACTS: NodeFacts = NodeFacts::new()
+                .idempotent(true $(&& $N::FACTS.idempotent)+)
+                .retries_itself(true);
         }
 
         #[diagnostic::do_not_recommend]
         impl<S: ?Sized, $($N: Exec<S>),+> Exec<S> for ($($N,)+) {
-            const TRIES_ITSELF: bool = true;
-
             async fn exec(&self, cx: &Cx<'_, S>) -> Result<Self::Output, BoxError> {
                 let mut branches = ($(Branch::new(cx, &self.$n),)+);
                 cx.with_call_deadline(all(vec![$(&mut branches.$n),+])).await?;

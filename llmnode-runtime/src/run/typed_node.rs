@@ -381,11 +381,7 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> TypedSteps<'r, S> for TypedNode<'r,
         let answers = Some(self.spec.source.answers());
         Facts {
             settings: self.node.settings(),
-            kind: NodeKind {
-                fallback: N::FALLBACK,
-                idempotent: N::IDEMPOTENT,
-                answers,
-            },
+            kind: NodeKind::from_facts(N::FACTS, answers),
             model: self.node.model(),
         }
     }
@@ -435,7 +431,7 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> TypedSteps<'r, S> for TypedNode<'r,
         error: &'a NodeError,
     ) -> Option<FallbackFuture<'a>> {
         // A constant of the node, so that no code is made where it has none.
-        if N::FALLBACK {
+        if N::FACTS.fallback {
             self.node.fallback(state, error, self.value)
         } else {
             None
@@ -444,7 +440,7 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> TypedSteps<'r, S> for TypedNode<'r,
 
     fn fallback_text(&self) -> Option<String> {
         match &*self.value {
-            Some(value) if N::FALLBACK => self.node.fallback_text(value),
+            Some(value) if N::FACTS.fallback => self.node.fallback_text(value),
             _ => None,
         }
     }

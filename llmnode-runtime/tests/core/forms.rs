@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::support::{Choice, Choose, GOAL, GOOD, Say, say, world};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
-    BoxError, Call, Category, Cx, Exec, Node, NodeError, Reply, Run, ScriptedModel,
+    BoxError, Call, Category, Cx, Exec, Node, NodeError, NodeFacts, Reply, Run, ScriptedModel,
 };
 
 fn hi(times: usize) -> ScriptedModel {
@@ -70,10 +70,10 @@ struct Borrowed<'a> {
 impl Node for Borrowed<'_> {
     type Output = String;
     const NAME: &'static str = "borrowed";
+    const FACTS: NodeFacts = NodeFacts::new().retries_itself(true);
 }
 
 impl<S: ?Sized + Sync> Exec<S> for Borrowed<'_> {
-    const TRIES_ITSELF: bool = true;
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, BoxError> {
         llmnode_runtime::private::exec(self, cx).await
     }

@@ -9,8 +9,8 @@ use llmnode_model::internal::{Gates, RateLimit, RateLimits};
 use llmnode_runtime::private::{FallbackFuture, LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
     BatchProgress, BoxError, BoxFuture, Category, ChatModel, Completion, Cx, DynNode, Exec,
-    FnModel, Limits, ModelError, Node, NodeError, Pace, Reply, Request, Run, Settings, Sink,
-    TokenUsage, Toolset, UsedFallback,
+    FnModel, Limits, ModelError, Node, NodeError, NodeFacts, Pace, Reply, Request, Run, Settings,
+    Sink, TokenUsage, Toolset, UsedFallback,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -268,7 +268,7 @@ const PLAIN: &Settings = &Settings::new();
 impl Node for Cautious {
     type Output = String;
     const NAME: &'static str = "cautious";
-    const FALLBACK: bool = true;
+    const FACTS: NodeFacts = NodeFacts::new().fallback(true).retries_itself(true);
 
     fn settings(&self) -> &'static Settings {
         if self.model { SPARE } else { PLAIN }
@@ -276,7 +276,6 @@ impl Node for Cautious {
 }
 
 impl Exec<()> for Cautious {
-    const TRIES_ITSELF: bool = true;
     async fn exec(&self, cx: &Cx<'_, ()>) -> Result<String, BoxError> {
         llmnode_runtime::private::exec(self, cx).await
     }
@@ -474,11 +473,10 @@ struct Once;
 impl Node for Once {
     type Output = String;
     const NAME: &'static str = "once";
-    const IDEMPOTENT: bool = false;
+    const FACTS: NodeFacts = NodeFacts::new().idempotent(false).retries_itself(true);
 }
 
 impl Exec<()> for Once {
-    const TRIES_ITSELF: bool = true;
     async fn exec(&self, cx: &Cx<'_, ()>) -> Result<String, BoxError> {
         llmnode_runtime::private::exec(self, cx).await
     }

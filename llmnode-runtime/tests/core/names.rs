@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::support::{Say, busy, say, script};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
-use llmnode_runtime::{BoxError, Cx, Exec, Node, Run, ScriptedModel, Settings};
+use llmnode_runtime::{BoxError, Cx, Exec, Node, NodeFacts, Run, ScriptedModel, Settings};
 
 /// A node of any name.
 struct Named(String);
@@ -12,6 +12,7 @@ struct Named(String);
 impl Node for Named {
     type Output = String;
     const NAME: &'static str = "named";
+    const FACTS: NodeFacts = NodeFacts::new().retries_itself(true);
     const SETTINGS: &'static Settings = &Settings::new()
         .transport_retries(0)
         .stated_fallback_model("spare");
@@ -22,7 +23,6 @@ impl Node for Named {
 }
 
 impl Exec<()> for Named {
-    const TRIES_ITSELF: bool = true;
     async fn exec(&self, cx: &Cx<'_, ()>) -> Result<String, BoxError> {
         llmnode_runtime::private::exec(self, cx).await
     }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
-    BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Exec, ModelError, Node, Recovery,
-    Reply, Request, RetryBudget, Run, Settings, Sink,
+    BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Exec, ModelError, Node, NodeFacts,
+    Recovery, Reply, Request, RetryBudget, Run, Settings, Sink,
 };
 use tokio::time::{Instant, sleep, timeout};
 
@@ -387,11 +387,11 @@ struct Ask;
 impl Node for Ask {
     type Output = String;
     const NAME: &'static str = "ask";
+    const FACTS: NodeFacts = NodeFacts::new().retries_itself(true);
     const SETTINGS: &'static Settings = &Settings::new().stated_fallback_model("spare");
 }
 
 impl Exec<World> for Ask {
-    const TRIES_ITSELF: bool = true;
     async fn exec(&self, cx: &Cx<'_, World>) -> Result<String, BoxError> {
         llmnode_runtime::private::exec(self, cx).await
     }

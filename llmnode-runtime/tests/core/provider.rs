@@ -8,8 +8,8 @@ use crate::support::{BAD, GOAL, GOOD, World, busy, input_tokens, run, say, scrip
 use llmnode_runtime::private::{Checks, Coverage, LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
     ApiKind, BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Exec, Failures, Flag,
-    Invalid, ModelError, Node, Recovery, Reply, Request, ResponseFormat, Retry, RetryBudget, Run,
-    ScriptedModel, Settings, Sink,
+    Invalid, ModelError, Node, NodeFacts, Recovery, Reply, Request, ResponseFormat, Retry,
+    RetryBudget, Run, ScriptedModel, Settings, Sink,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -135,10 +135,10 @@ struct AskRenamed;
 impl Node for AskRenamed {
     type Output = Renamed;
     const NAME: &'static str = "renamed";
+    const FACTS: NodeFacts = NodeFacts::new().retries_itself(true);
 }
 
 impl Exec<World> for AskRenamed {
-    const TRIES_ITSELF: bool = true;
     async fn exec(&self, cx: &Cx<'_, World>) -> Result<Renamed, BoxError> {
         llmnode_runtime::private::exec(self, cx).await
     }

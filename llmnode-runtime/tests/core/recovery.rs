@@ -13,8 +13,8 @@ use llmnode_runtime::private::{FallbackFuture, fallback_with_state};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt};
 use llmnode_runtime::{
     AttemptKind, Backoff, CallRecord, Category, Cx, Exec, Failures, Limits, ModelError, Node,
-    NodeError, Recovery, Reply, Retry, Run, ScriptedModel, Settings, TestClock, UsedFallback,
-    recovery_of,
+    NodeError, NodeFacts, Recovery, Reply, Retry, Run, ScriptedModel, Settings, TestClock,
+    UsedFallback, recovery_of,
 };
 
 const NO_JSON: &str = "no JSON";
@@ -79,6 +79,7 @@ impl Node for Stubborn {
     type Output = Choice;
     const NAME: &'static str = "stubborn";
     const SETTINGS: &'static Settings = &Settings::new().stated_recover(ONE_REPAIR);
+    const FACTS: NodeFacts = NodeFacts::new().retries_itself(true);
 }
 node_like_choose!(Stubborn);
 
@@ -465,7 +466,7 @@ struct Once;
 impl Node for Once {
     type Output = Choice;
     const NAME: &'static str = "once";
-    const IDEMPOTENT: bool = false;
+    const FACTS: NodeFacts = NodeFacts::new().idempotent(false).retries_itself(true);
 }
 node_like_choose!(Once);
 
@@ -565,7 +566,7 @@ pub(crate) struct Guess;
 impl Node for Guess {
     type Output = Choice;
     const NAME: &'static str = "guess";
-    const FALLBACK: bool = true;
+    const FACTS: NodeFacts = NodeFacts::new().fallback(true).retries_itself(true);
     const SETTINGS: &'static Settings = &Settings::new().retries(1);
 }
 

@@ -6,7 +6,8 @@ use crate::support::{BAD, GOAL, GOOD, Say, World, say, world};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
     AttemptKind, BoxError, Category, Cx, Exec, FormatError, LedgerSnapshot, ModelError, Node,
-    Price, Prices, Reply, Run, ScriptedModel, Settings, TestClock, TokenUsage, UsedFallback,
+    NodeFacts, Price, Prices, Reply, Run, ScriptedModel, Settings, TestClock, TokenUsage,
+    UsedFallback,
 };
 
 /// The form of version 2. Every file of this version that was ever written is read by what reads this one.
@@ -38,13 +39,13 @@ pub(crate) struct Steady;
 impl Node for Steady {
     type Output = String;
     const NAME: &'static str = "steady";
+    const FACTS: NodeFacts = NodeFacts::new().retries_itself(true);
     const SETTINGS: &'static Settings = &Settings::new()
         .transport_retries(0)
         .stated_fallback_model("spare");
 }
 
 impl<S: ?Sized + Sync> Exec<S> for Steady {
-    const TRIES_ITSELF: bool = true;
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, BoxError> {
         llmnode_runtime::private::exec(self, cx).await
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use llmnode_runtime::private::{Checks, Coverage};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
-    AttemptInfo, BoxError, Category, Cx, Exec, Invalid, ModelError, Node, Reply, Run,
+    AttemptInfo, BoxError, Category, Cx, Exec, Invalid, ModelError, Node, NodeFacts, Reply, Run,
     ScriptedModel, Settings, TestClock, TokenUsage, Violation,
 };
 use schemars::JsonSchema;
@@ -100,11 +100,11 @@ pub(crate) struct Choose {
 impl Node for Choose {
     type Output = Choice;
     const NAME: &'static str = "choose";
+    const FACTS: NodeFacts = NodeFacts::new().retries_itself(true);
     const SETTINGS: &'static Settings = &Settings::new().retries(2).stop_on_repeat(false);
 }
 
 impl Exec<World> for Choose {
-    const TRIES_ITSELF: bool = true;
     async fn exec(&self, cx: &Cx<'_, World>) -> Result<Choice, llmnode_runtime::BoxError> {
         llmnode_runtime::private::exec(self, cx).await
     }
@@ -140,10 +140,10 @@ pub(crate) struct Say {
 impl Node for Say {
     type Output = String;
     const NAME: &'static str = "say";
+    const FACTS: NodeFacts = NodeFacts::new().retries_itself(true);
 }
 
 impl<S: ?Sized + Sync> Exec<S> for Say {
-    const TRIES_ITSELF: bool = true;
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, BoxError> {
         llmnode_runtime::private::exec(self, cx).await
     }
@@ -203,7 +203,6 @@ pub(crate) fn busy() -> ModelError {
 macro_rules! node_like_choose {
     ($node:ty $(, $fallback:expr)?) => {
         impl Exec<World> for $node {
-            const TRIES_ITSELF: bool = true;
             async fn exec(&self, cx: &Cx<'_, World>) -> Result<Choice, llmnode_runtime::BoxError> {
                 llmnode_runtime::private::exec(self, cx).await
             }

@@ -16,8 +16,8 @@ use llmnode_runtime::private::{Coverage, FallbackFuture, fallback_with_state};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
     AttemptRecord, BoxError, BoxFuture, Category, ChatModel, Clock, Completion, Cx, Exec,
-    ModelError, Node, NodeError, Reply, Request, Run, ScriptedModel, Settings, Sink, TestClock,
-    TokenUsage, UsedFallback,
+    ModelError, Node, NodeError, NodeFacts, Reply, Request, Run, ScriptedModel, Settings, Sink,
+    TestClock, TokenUsage, UsedFallback,
 };
 
 /// A place in the program's code that panics.
@@ -59,10 +59,10 @@ impl<'de> serde::Deserialize<'de> for Answer {
 impl Node for Faulty {
     type Output = Answer;
     const NAME: &'static str = "faulty";
+    const FACTS: NodeFacts = NodeFacts::new().retries_itself(true);
 }
 
 impl Exec<()> for Faulty {
-    const TRIES_ITSELF: bool = true;
     async fn exec(&self, cx: &Cx<'_, ()>) -> Result<Answer, BoxError> {
         assert_ne!(self.0, Fault::BeforeModel, "a bug");
         assert_eq!(format!("{cx:?}"), r#"Cx { node: "faulty" }"#);
@@ -173,7 +173,7 @@ struct Cautious;
 impl Node for Cautious {
     type Output = Choice;
     const NAME: &'static str = "cautious";
-    const FALLBACK: bool = true;
+    const FACTS: NodeFacts = NodeFacts::new().fallback(true).retries_itself(true);
     const SETTINGS: &'static Settings = &Settings::new().retries(1).stated_fallback_model("spare");
 }
 

@@ -7,7 +7,7 @@ use llmnode_flow::flow::{CxExt, Step};
 use llmnode_reader::internal::one_line;
 use llmnode_runtime::internal::{CxInternals as _, ErrorInternals as _, Origin};
 use llmnode_runtime::{
-    BoxError, Category, Cx, Exec, Group, Message, Node, NodeError, Settings, ToolCall,
+    BoxError, Category, Cx, Exec, Group, Message, Node, NodeError, NodeFacts, Settings, ToolCall,
 };
 use serde_json::{Map, Value, json};
 
@@ -230,6 +230,7 @@ impl GraphStep {
 impl Node for GraphStep {
     type Output = Output;
     const NAME: &'static str = "graph_node";
+    const FACTS: NodeFacts = NodeFacts::new().retries_itself(true);
 
     fn name(&self) -> Cow<'static, str> {
         Cow::Owned(self.id().to_owned())
@@ -241,8 +242,6 @@ impl Node for GraphStep {
 }
 
 impl Exec<State> for GraphStep {
-    const TRIES_ITSELF: bool = true;
-
     async fn exec(&self, cx: &Cx<'_, State>) -> Result<Output, BoxError> {
         // A call that waits for a person is shown even if an agent makes it.
         if self.is_called() && !(self.loaded_node().approval && self.loaded_node().call.is_some()) {

@@ -9,8 +9,8 @@ use llmnode_reader::internal::{Parsed, ReadResult};
 use llmnode_runtime::internal::{AnswerForm, ErrorInternals as _};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, exec as ask};
 use llmnode_runtime::{
-    BoxError, BoxFuture, Category, Cx, Exec, Message, Node, NodeError, OutputSchema, Reader,
-    Reading, Settings,
+    BoxError, BoxFuture, Category, Cx, Exec, Message, Node, NodeError, NodeFacts, OutputSchema,
+    Reader, Reading, Settings,
 };
 use serde_json::{Map, Value};
 
@@ -151,6 +151,7 @@ struct SmartTry<'a> {
 impl Node for SmartTry<'_> {
     type Output = Value;
     const NAME: &'static str = "smart_node";
+    const FACTS: NodeFacts = NodeFacts::new().retries_itself(true);
 
     fn name(&self) -> Cow<'static, str> {
         Cow::Owned(self.node.id.clone())
@@ -163,8 +164,6 @@ impl Node for SmartTry<'_> {
 
 #[diagnostic::do_not_recommend]
 impl<S: ?Sized + Sync> Exec<S> for SmartTry<'_> {
-    const TRIES_ITSELF: bool = true;
-
     fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<Value, BoxError>> + Send {
         ask(self, cx)
     }

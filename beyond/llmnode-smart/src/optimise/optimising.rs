@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use llmnode_runtime::internal::RunRecorder;
 use llmnode_runtime::private::LlmNode;
-use llmnode_runtime::{BoxError, BoxFuture, Cx, Exec, Limits, Node, NodeError, Run};
+use llmnode_runtime::{BoxError, BoxFuture, Cx, Exec, Limits, Node, NodeError, NodeFacts, Run};
 use serde::Serialize;
 
 use super::bootstrap::Bootstrap;
@@ -206,6 +206,7 @@ struct OptimiseNode<'a, N, E, M> {
 impl<N: Smart, E, M> Node for OptimiseNode<'_, N, E, M> {
     type Output = Optimised<N>;
     const NAME: &'static str = "optimise";
+    const FACTS: NodeFacts = NodeFacts::new().retries_itself(true);
 }
 
 #[diagnostic::do_not_recommend]
@@ -217,8 +218,6 @@ where
     M: Metric<N, E, S>,
 {
     // The nodes that it calls retry by their own settings.
-    const TRIES_ITSELF: bool = true;
-
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<Optimised<N>, BoxError> {
         let optimised = match self.optimiser {
             Optimiser::Bootstrap(bootstrap) => bootstrap.run(&self.trial, cx).await,

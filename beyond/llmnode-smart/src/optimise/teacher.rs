@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use llmnode_runtime::internal::{CxInternals as _, ErrorInternals as _};
 use llmnode_runtime::private::LlmNode;
-use llmnode_runtime::{BoxError, Cx, Exec, Node, NodeError, Settings};
+use llmnode_runtime::{BoxError, Cx, Exec, Node, NodeError, NodeFacts, Settings};
 use serde::Serialize;
 
 use super::labels::check_demo;
@@ -34,6 +34,7 @@ pub(super) struct LessonOutcome {
 impl<N: Smart, E, M> Node for Lesson<'_, N, E, M> {
     type Output = LessonOutcome;
     const NAME: &'static str = "teach";
+    const FACTS: NodeFacts = NodeFacts::new().retries_itself(true);
 }
 
 #[diagnostic::do_not_recommend]
@@ -44,8 +45,6 @@ where
     E: Sync,
     M: Metric<N, E, S>,
 {
-    const TRIES_ITSELF: bool = true;
-
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<LessonOutcome, BoxError> {
         let core = cx.core_with_node_data::<N>(Arc::new(self.program.clone()));
         let cx = cx.with_core(&core);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::future::Future;
 
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, exec as ask};
-use llmnode_runtime::{BoxError, Cx, Exec, Message, Node};
+use llmnode_runtime::{BoxError, Cx, Exec, Message, Node, NodeFacts};
 use serde_json::{Map, Value};
 
 pub(crate) struct AdviceNode {
@@ -36,6 +36,7 @@ impl AdviceNode {
 impl Node for AdviceNode {
     type Output = String;
     const NAME: &'static str = "advice";
+    const FACTS: NodeFacts = NodeFacts::new().retries_itself(true);
 
     fn name(&self) -> Cow<'static, str> {
         Cow::Borrowed(Self::NAME)
@@ -44,8 +45,6 @@ impl Node for AdviceNode {
 
 #[diagnostic::do_not_recommend]
 impl<S: ?Sized + Sync> Exec<S> for AdviceNode {
-    const TRIES_ITSELF: bool = true;
-
     fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<String, BoxError>> + Send {
         ask(self, cx)
     }

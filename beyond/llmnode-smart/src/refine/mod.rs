@@ -13,7 +13,7 @@ use std::future::{Future, IntoFuture};
 use llmnode_runtime::internal::CxInternals as _;
 use llmnode_runtime::private::LlmNode;
 use llmnode_runtime::{
-    BoxError, BoxFuture, CallReport, Category, Cx, Exec, Limits, Node, NodeError, Run, Settings,
+    BoxError, BoxFuture, CallReport, Category, Cx, Exec, Node, NodeError, NodeFacts, Run, Settings,
 };
 
 use crate::node::{Thought, WithHint};
@@ -162,7 +162,7 @@ impl<'n, N: Smart, R> Refine<'n, N, R> {
     fn fault(&self) -> Option<NodeError> {
         let message = if self.tries == 0 {
             "`tries` is 0: nothing would be tried; set 1 or more".to_owned()
-        } else if !N::IDEMPOTENT && self.tries > 1 {
+        } else if !N::FACTS.idempotent && self.tries > 1 {
             format!(
                 "`{}` says `idempotent = false`, and several tries would execute it again; set `tries` to 1",
                 N::NAME
@@ -232,9 +232,10 @@ where
 impl<N: Smart> Node for Refine<'_, N> {
     type Output = Refined<N::Output>;
     const NAME: &'static str = "refine";
-    const DESCRIPTION: &'static str = N::DESCRIPTION;
-    const LIMITS: Limits = Limits::new();
-    const IDEMPOTENT: bool = N::IDEMPOTENT;
+    const FACTS: NodeFacts = NodeFacts::new()
+        .description(N::FACTS.description)
+        .idempotent(N::FACTS.idempotent)
+        .retries_itself(true);
 
     fn name(&self) -> Cow<'static, str> {
         Cow::Borrowed(if self.gives_feedback {
@@ -251,8 +252,6 @@ where
     N: Smart + LlmNode<S> + Exec<S>,
     S: ?Sized + Sync,
 {
-    const TRIES_ITSELF: bool = true;
-
     #[expect(
         clippy::manual_async_fn,
         reason = "the future is `Send`, whatever the node"

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use llmnode_flow::flow::{CxExt, EdgeTarget, Flow, Outline, RunExt, Step};
 use llmnode_flow::private::{Bounds, RunFlow, Runner};
 use llmnode_runtime::{
-    BoxError, Category, Cx, DynNode, Exec, Limits, Node, NodeError, Run, ScriptedModel,
+    BoxError, Category, Cx, DynNode, Exec, Limits, Node, NodeError, NodeFacts, Run, ScriptedModel,
 };
 
 /// A node of a graph: its name is known only at run time, and it may hold flows.
@@ -17,6 +17,7 @@ enum Dynamic {
 impl Node for Dynamic {
     type Output = Vec<String>;
     const NAME: &'static str = "dynamic";
+    const FACTS: NodeFacts = NodeFacts::new().retries_itself(true);
 
     fn name(&self) -> Cow<'static, str> {
         match self {
@@ -34,8 +35,6 @@ impl Node for Dynamic {
 }
 
 impl Exec<Vec<String>> for Dynamic {
-    const TRIES_ITSELF: bool = true;
-
     async fn exec(&self, cx: &Cx<'_, Vec<String>>) -> Result<Vec<String>, BoxError> {
         match self {
             // The node is the call of the model itself: one record, under its own name.

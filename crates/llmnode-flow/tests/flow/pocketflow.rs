@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use llmnode_flow::flow::{Batch, BatchStep, RunExt, Step};
 use llmnode_runtime::{
-    BoxError, Category, Cx, Exec, Node, NodeError, Run, ScriptedModel, Settings, TestClock,
-    UsedFallback,
+    BoxError, Category, Cx, Exec, Node, NodeError, NodeFacts, Run, ScriptedModel, Settings,
+    TestClock, UsedFallback,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -475,7 +475,7 @@ struct Pay;
 impl Node for Pay {
     type Output = ();
     const NAME: &'static str = "pay";
-    const IDEMPOTENT: bool = false;
+    const FACTS: NodeFacts = NodeFacts::new().idempotent(false);
 }
 
 impl Exec<World> for Pay {
@@ -508,7 +508,9 @@ async fn what_must_not_be_executed_again_is_not() {
     );
     const {
         assert!(
-            !Batch::<Pay>::IDEMPOTENT && !<(Work, Pay)>::IDEMPOTENT && Batch::<Work>::IDEMPOTENT
+            !Batch::<Pay>::FACTS.idempotent
+                && !<(Work, Pay)>::FACTS.idempotent
+                && Batch::<Work>::FACTS.idempotent
         )
     };
 }

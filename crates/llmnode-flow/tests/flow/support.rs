@@ -1,7 +1,9 @@
 //! A node that asks a model, without the macros.
 
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
-use llmnode_runtime::{BoxError, Category, Cx, Exec, ModelError, Node, Reply, ScriptedModel};
+use llmnode_runtime::{
+    BoxError, Category, Cx, Exec, ModelError, Node, NodeFacts, Reply, ScriptedModel,
+};
 
 /// Asks for text, with any state.
 pub(crate) struct Say {
@@ -11,10 +13,10 @@ pub(crate) struct Say {
 impl Node for Say {
     type Output = String;
     const NAME: &'static str = "say";
+    const FACTS: NodeFacts = NodeFacts::new().retries_itself(true);
 }
 
 impl<S: ?Sized + Sync> Exec<S> for Say {
-    const TRIES_ITSELF: bool = true;
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, BoxError> {
         llmnode_runtime::private::exec(self, cx).await
     }

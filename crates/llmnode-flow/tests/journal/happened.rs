@@ -9,7 +9,7 @@ use llmnode_flow::journal::{Fsync, JournalFile};
 use llmnode_flow::private::{
     Arm, Edge, FlowCursor, FlowType, OnceLock, Progress, Runnable, Runner, Startable, Table, Target,
 };
-use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError, Run};
+use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError, NodeFacts, Run};
 
 use crate::support::{Ask, Memory, World, fails_after, model, path, run, runs_by_hand};
 
@@ -19,7 +19,7 @@ struct Charge;
 impl Node for Charge {
     type Output = String;
     const NAME: &'static str = "charge";
-    const IDEMPOTENT: bool = false;
+    const FACTS: NodeFacts = NodeFacts::new().idempotent(false);
 }
 
 impl Exec<World> for Charge {

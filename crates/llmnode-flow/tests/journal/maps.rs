@@ -10,8 +10,8 @@ use llmnode_flow::journal::{Fsync, Journal, JournalError, JournalFile, MapExt, R
 use llmnode_runtime::private::{Checks, Coverage, LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
     BoxError, BoxFuture, CallReport, Category, Clock, Cx, DynNode, Exec, FnModel, Invalid, Limits,
-    Node, NodeError, Reasoning, Reply, Run, ScriptedModel, Settings, TestClock, TokenUsage, Tokens,
-    Toolset,
+    Node, NodeError, NodeFacts, Reasoning, Reply, Run, ScriptedModel, Settings, TestClock,
+    TokenUsage, Tokens, Toolset,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -25,11 +25,11 @@ pub(crate) struct Rate(String);
 impl Node for Rate {
     type Output = u32;
     const NAME: &'static str = "rate";
+    const FACTS: NodeFacts = NodeFacts::new().retries_itself(true);
     const SETTINGS: &'static Settings = &Settings::new().retries(1);
 }
 
 impl Exec<u32> for Rate {
-    const TRIES_ITSELF: bool = true;
     async fn exec(&self, cx: &Cx<'_, u32>) -> Result<u32, BoxError> {
         llmnode_runtime::private::exec(self, cx).await
     }
@@ -375,7 +375,7 @@ struct Charge(&'static AtomicUsize);
 impl Node for Charge {
     type Output = ();
     const NAME: &'static str = "charge";
-    const IDEMPOTENT: bool = false;
+    const FACTS: NodeFacts = NodeFacts::new().idempotent(false);
 }
 
 impl Exec<()> for Charge {

@@ -6,7 +6,7 @@ use llmnode_flow::flow::{Outline, RunExt, RunFlow, Step};
 use llmnode_flow::private::{
     Arm, Edge, FlowCursor, FlowType, OnceLock, Progress, Runnable, Runner, Startable, Table, Target,
 };
-use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError, Run};
+use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError, NodeFacts, Run};
 
 use crate::support::{Ask, Memory, World, fails_after, model, run, runs_by_hand};
 
@@ -16,8 +16,8 @@ struct Send;
 impl Node for Send {
     type Output = ();
     const NAME: &'static str = "send_mail";
-    // As `idempotent = false` of `#[llm_node]` states it; by hand, `IDEMPOTENT` itself does.
-    const IDEMPOTENT: bool = false;
+    // As `idempotent = false` of `#[llm_node]` states it; by hand, `FACTS` itself does.
+    const FACTS: NodeFacts = NodeFacts::new().idempotent(false);
 }
 
 impl Exec<World> for Send {

@@ -11,7 +11,7 @@ use llmnode_flow::private::{
 };
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
-    BoxError, BoxFuture, Cx, Exec, FnModel, Node, NodeError, Reply, Run, TokenUsage,
+    BoxError, BoxFuture, Cx, Exec, FnModel, Node, NodeError, NodeFacts, Reply, Run, TokenUsage,
 };
 use serde::{Deserialize, Serialize};
 
@@ -53,10 +53,10 @@ pub(crate) struct Ask<const STEP: usize> {
 impl<const STEP: usize> Node for Ask<STEP> {
     type Output = String;
     const NAME: &'static str = NAMES[STEP];
+    const FACTS: NodeFacts = NodeFacts::new().retries_itself(true);
 }
 
 impl<const STEP: usize> Exec<World> for Ask<STEP> {
-    const TRIES_ITSELF: bool = true;
     async fn exec(&self, cx: &Cx<'_, World>) -> Result<String, BoxError> {
         llmnode_runtime::private::exec(self, cx).await
     }

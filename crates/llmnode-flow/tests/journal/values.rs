@@ -10,7 +10,7 @@ use llmnode_flow::private as flow;
 use llmnode_flow::private::{
     Arm, Edge, FlowCursor, FlowType, Progress, Runnable, Runner, Table, Target,
 };
-use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError, Run};
+use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError, NodeFacts, Run};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -62,7 +62,7 @@ struct Do<const ONCE: bool>;
 impl<const ONCE: bool> Node for Do<ONCE> {
     type Output = ();
     const NAME: &'static str = "do";
-    const IDEMPOTENT: bool = !ONCE;
+    const FACTS: NodeFacts = NodeFacts::new().idempotent(!ONCE);
 }
 
 impl<S: State, const ONCE: bool> Exec<S> for Do<ONCE> {

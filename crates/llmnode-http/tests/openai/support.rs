@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use llmnode_http::{OpenAi, OpenAiBuilder};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
-    BoxError, ChatModel, Completion, Cx, Exec, LlmOutput, Message, ModelError, Node, Request, Role,
-    Sink, TokenUsage,
+    BoxError, ChatModel, Completion, Cx, Exec, LlmOutput, Message, ModelError, Node, NodeFacts,
+    Request, Role, Sink, TokenUsage,
 };
 use llmnode_stub::{StubReply, StubServer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -67,10 +67,10 @@ pub(crate) struct Greet;
 impl Node for Greet {
     type Output = String;
     const NAME: &'static str = "greet";
+    const FACTS: NodeFacts = NodeFacts::new().retries_itself(true);
 }
 
 impl<S: ?Sized + Sync> Exec<S> for Greet {
-    const TRIES_ITSELF: bool = true;
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, BoxError> {
         llmnode_runtime::private::exec(self, cx).await
     }
@@ -92,10 +92,10 @@ pub(crate) struct Ask<T>(pub(crate) PhantomData<T>);
 impl<T: LlmOutput> Node for Ask<T> {
     type Output = T;
     const NAME: &'static str = "ask";
+    const FACTS: NodeFacts = NodeFacts::new().retries_itself(true);
 }
 
 impl<S: ?Sized + Sync, T: LlmOutput> Exec<S> for Ask<T> {
-    const TRIES_ITSELF: bool = true;
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<T, BoxError> {
         llmnode_runtime::private::exec(self, cx).await
     }

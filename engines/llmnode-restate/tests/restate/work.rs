@@ -11,7 +11,7 @@ use llmnode::flow::{Batch, Step};
 use llmnode::graph::{Graph, Registry};
 use llmnode::prelude::*;
 use llmnode::stub_server::{LoggedRequest, StubReply};
-use llmnode::{Action, Cx, Exec, Node, StubServer};
+use llmnode::{Action, Cx, Exec, Node, NodeFacts, StubServer};
 use llmnode_restate::Worker;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -203,7 +203,7 @@ struct Charge {
 impl Node for Charge {
     type Output = String;
     const NAME: &'static str = "charge";
-    const IDEMPOTENT: bool = false;
+    const FACTS: NodeFacts = NodeFacts::new().idempotent(false);
 }
 
 impl Exec<World> for Charge {

@@ -159,7 +159,7 @@ fn prep(
     generated! {
         fn prep(
             #lent: &#state,
-        ) -> impl ::core::future::Future<Output = #private::Prepared<#prepared>> + ::core::marker::Send {
+        ) -> impl #private::Future<Output = #private::Prepared<#prepared>> + #private::Send {
             #node
         }
     }
@@ -327,7 +327,7 @@ pub(crate) fn stub(
             #action
             fn prep(
                 _: &#any_state,
-            ) -> impl ::core::future::Future<Output = #private::Prepared<#prepared>> + ::core::marker::Send {
+            ) -> impl #private::Future<Output = #private::Prepared<#prepared>> + #private::Send {
                 ::core::future::pending()
             }
             fn post(#node, _: #output, _: &mut #any_state) -> #private::Posted<Self::Action> {

@@ -2,7 +2,7 @@
 
 use syn::{Error, ItemStruct, Type};
 
-use crate::description::description;
+use crate::description::doc_text;
 use crate::generics::last_name;
 use crate::macro_args::{key, value};
 use crate::node::args::NodeArgs;
@@ -58,7 +58,7 @@ pub(crate) fn check(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: 
     if let Some(Err(error)) = value(&args.name).cloned().map(check_tool_name) {
         faults.push(error);
     }
-    if description(&item.attrs).is_none() {
+    if doc_text(&item.attrs).is_none() {
         let message =
             "a model chooses a tool by its description; write a doc comment above the struct";
         faults.push(Error::new(item.ident.span(), message));

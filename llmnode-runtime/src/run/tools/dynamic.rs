@@ -13,7 +13,7 @@ use super::outcome::Outcome;
 use super::typed::{Execute, is_object, no_object, or_empty_object, refused};
 use super::value::{ToolFuture, ToolReply};
 use crate::error::NodeError;
-use crate::node::Node;
+use crate::node::{Node, NodeFacts};
 use crate::output::Untyped;
 use crate::pause::{Asked, AskedReplies, Asks, CallState, Decision};
 use crate::run::cx::Cx;
@@ -197,8 +197,9 @@ struct FunctionNode<'t, const AGAIN: bool> {
 impl<const AGAIN: bool> Node for FunctionNode<'_, AGAIN> {
     type Output = ToolReply;
     const NAME: &'static str = "tool";
-    const DESCRIPTION: &'static str = "Executes a tool that is known at run time only.";
-    const IDEMPOTENT: bool = AGAIN;
+    const FACTS: NodeFacts = NodeFacts::new()
+        .description("Executes a tool that is known at run time only.")
+        .idempotent(AGAIN);
 
     fn name(&self) -> Cow<'static, str> {
         self.spec.name.clone()

@@ -79,9 +79,9 @@ impl<S: ?Sized> Tools<S> {
     pub fn add<N: Tool<S>>(&mut self) {
         match N::arguments().source.schema() {
             Ok(Some(schema)) => {
-                let mut spec = ToolSpec::new(N::NAME, N::DESCRIPTION, schema);
+                let mut spec = ToolSpec::new(N::NAME, N::FACTS.description, schema);
                 spec.alone = N::ALONE;
-                spec.at_most_once = !N::IDEMPOTENT;
+                spec.at_most_once = !N::FACTS.idempotent;
                 spec.needs_approval = N::REQUIRE_APPROVAL;
                 self.list.push(Entry {
                     spec,

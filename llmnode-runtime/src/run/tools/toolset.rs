@@ -142,9 +142,9 @@ impl Toolset {
         let schema = N::arguments().source.schema().ok().flatten();
         let schema = schema
             .unwrap_or_else(|| Arc::new(OutputSchema::from_value(N::NAME, Value::Bool(false))));
-        let mut spec = ToolSpec::new(N::NAME, N::DESCRIPTION, schema);
+        let mut spec = ToolSpec::new(N::NAME, N::FACTS.description, schema);
         spec.alone = N::ALONE;
-        spec.at_most_once = !N::IDEMPOTENT;
+        spec.at_most_once = !N::FACTS.idempotent;
         let body = Body::Typed(typed_execute::<N, ()>);
         self.tools.push(Arc::new(Dynamic {
             spec,

@@ -83,7 +83,7 @@ where
             Ok(ready) => ready,
             Err(outcome) => return outcome,
         };
-        let caller = invocation.caller(cx.caller(), !N::TRIES_ITSELF);
+        let caller = invocation.caller(cx.caller(), !N::FACTS.retries_itself);
         let outcome = match cx.context.core.call(caller, cx.state, &node).await {
             Ok(report) => match N::reply(&report.value) {
                 Ok(reply) => Outcome::done(reply, Some(report.record.id)),
@@ -98,7 +98,9 @@ where
                 }
             },
             Err(error)
-                if !N::IDEMPOTENT && !N::TRIES_ITSELF && error.category() == Category::Paused =>
+                if !N::FACTS.idempotent
+                    && !N::FACTS.retries_itself
+                    && error.category() == Category::Paused =>
             {
                 Outcome::stopped(would_run_again(&invocation.call.name))
             }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::*;
 use crate::support::{BAD, Choice, Choose, GOAL, GOOD, Say, busy, run, say, script, world};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
-use llmnode_runtime::{BoxError, Cx, Exec, Failures, Node, Recovery, Settings};
+use llmnode_runtime::{BoxError, Cx, Exec, Failures, Node, NodeFacts, Recovery, Settings};
 
 /// Two requests for all its calls in a run.
 struct Twice;
@@ -13,11 +13,12 @@ struct Twice;
 impl Node for Twice {
     type Output = String;
     const NAME: &'static str = "twice";
-    const LIMITS: Limits = Limits::new().requests(2);
+    const FACTS: NodeFacts = NodeFacts::new()
+        .limits(Limits::new().requests(2))
+        .retries_itself(true);
 }
 
 impl<S: ?Sized + Sync> Exec<S> for Twice {
-    const TRIES_ITSELF: bool = true;
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, BoxError> {
         llmnode_runtime::private::exec(self, cx).await
     }

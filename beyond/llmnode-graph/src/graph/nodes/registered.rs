@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use llmnode_runtime::internal::CxInternals as _;
-use llmnode_runtime::{BoxError, BoxFuture, Category, Exec, Limits, Node, NodeError};
+use llmnode_runtime::{BoxError, BoxFuture, Category, Exec, Limits, Node, NodeError, NodeFacts};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -90,7 +90,13 @@ where
                 NodeError::new(Category::PrepError, message).with_source(error)
             })?;
             // Part of the visit's call, so that its tokens count under the id.
-            let is_own = N::TRIES_ITSELF && N::IDEMPOTENT && N::LIMITS == Limits::new();
+            let NodeFacts {
+                retries_itself,
+                idempotent,
+                limits,
+                ..
+            } = N::FACTS;
+            let is_own = retries_itself && idempotent && limits == Limits::new();
             let (core, within) = visit.cx().caller();
             let output = if is_own {
                 node.exec(visit.cx()).await?
