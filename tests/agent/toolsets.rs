@@ -139,6 +139,24 @@ async fn a_function_may_need_an_approval() {
     assert_eq!(results(&model.requests()[1]), ["4"]);
 }
 
+/// A set says so of all its tools, whatever each is made of.
+#[tokio::test]
+async fn a_tool_of_a_type_needs_the_approval_of_its_set() {
+    let model = ScriptedModel::new()
+        .reply(Reply::text("").call("letters", json!({"text": "abc"})))
+        .reply("2");
+    let run =
+        Run::new(model.clone()).with_approval(|_| async { Approval::edit(json!({"text": "ab"})) });
+    let counting = Toolset::new().tool::<Letters>();
+    let agent = DynNode::builder("agent")
+        .text()
+        .tools(counting.require_approval())
+        .build()
+        .unwrap();
+    run.call(&agent.ask("?")).await.unwrap();
+    assert_eq!(results(&model.requests()[1]), ["2"]);
+}
+
 #[tokio::test]
 async fn the_program_answers_a_tool_without_a_body() {
     let schema = json!({"type": "object", "properties": {"question": {"type": "string"}}});

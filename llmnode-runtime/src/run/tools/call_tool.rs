@@ -1,10 +1,11 @@
 //! A tool of a set, executed outside of an agent's round.
 
 use std::future::Future;
+use std::sync::Arc;
 
 use llmnode_model::{Category, ToolCall, ToolSpec};
 
-use super::dynamic::execute;
+use super::any_tool::{Stateless, run_tool};
 use super::invocation::{ConversationId, Invocation};
 use super::outcome::{Outcome, ToolEffect};
 use super::round::unknown_tool_message;
@@ -50,7 +51,8 @@ impl ToolsetInternals for Toolset {
 
     fn refused_arguments(&self, call: &ToolCall) -> Option<String> {
         let tool = self.tools().find(|tool| tool.spec.name == call.name)?;
-        match tool.argument_fault(&call.arguments)?.effect {
+        let fault = tool.tool.argument_fault(&tool.spec, &call.arguments)?;
+        match fault.effect {
             ToolEffect::Failure(said) => Some(said),
             ToolEffect::Result(_) | ToolEffect::Waits(_) | ToolEffect::Stopped(_) => None,
         }
@@ -75,7 +77,8 @@ async fn execute_tool<S: ?Sized + Sync>(
         Some(tool) => {
             let counted = cx.context.limits.charge_tools(1);
             counted.map_err(|why| NodeError::new(Category::LimitExceeded, why))?;
-            execute(tool, cx, &invocation).await
+            let body = Stateless(Arc::clone(&tool.tool));
+            run_tool(&body, &tool.listed(), cx, &invocation).await
         }
         None => {
             let specs: Vec<ToolSpec> = tools.tools().map(|tool| tool.spec.clone()).collect();

@@ -1,16 +1,18 @@
-//! A tool that is known at run time only, and a call of it.
+//! Tools that are known at run time only: functions, functions that call nodes, and those whose result comes from outside.
 
 use std::borrow::Cow;
+use std::future::ready;
 use std::sync::Arc;
 
 use llmnode_model::{BoxError, BoxFuture, CallId, ToolSpec};
 use llmnode_reader::{OutputSchema, Violation};
 use serde_json::Value;
 
+use super::any_tool::{AnyTool, ReadCall};
 use super::approval::Permit;
 use super::invocation::Invocation;
 use super::outcome::Outcome;
-use super::typed::{Execute, is_object, no_object, or_empty_object, refused};
+use super::typed::{is_object, no_object, or_empty_object, parsed, refused};
 use super::value::{ToolFuture, ToolReply};
 use crate::error::NodeError;
 use crate::node::{Node, NodeFacts};
@@ -20,21 +22,24 @@ use crate::run::cx::Cx;
 use crate::run::node::Exec;
 use crate::settings::Settings;
 
+/// A tool of a set.
 #[derive(Clone)]
 pub(super) struct Dynamic {
     pub(super) spec: ToolSpec,
     pub(super) require_approval: bool,
     pub(super) idempotent: bool,
-    pub(super) body: Body,
+    pub(super) tool: Arc<dyn AnyTool<()>>,
 }
 
-#[derive(Clone)]
-pub(super) enum Body {
-    Function(Arc<ArgumentParser>),
-    /// From `#[tool]` or a node, for any state.
-    Typed(Execute<()>),
-    ToolFn(Untyped, Arc<ToolFn>),
-    External,
+impl Dynamic {
+    /// As an agent has it: with what the set says of all its tools.
+    pub(super) fn listed(&self) -> ToolSpec {
+        let mut spec = self.spec.clone();
+        spec.external = self.tool.is_external();
+        spec.at_most_once |= !self.idempotent;
+        spec.needs_approval = self.require_approval;
+        spec
+    }
 }
 
 /// Executes a tool with its arguments within the agent's call. Says which call of a node it was, if it was one.
@@ -45,152 +50,219 @@ pub type ToolFn = dyn for<'c> Fn(
     + Send
     + Sync;
 
-pub(super) type ArgumentParser =
+type ArgumentParser =
     dyn Fn(&str, &OutputSchema) -> Result<PreparedCall, Vec<Violation>> + Send + Sync;
 
 /// Its argument: the replies to what the tool asked before.
 type PreparedCall =
     Box<dyn FnOnce(Option<AskedReplies>) -> BoxFuture<'static, Result<ToolReply, BoxError>> + Send>;
 
-pub(super) fn function<A, F>(
-    read: impl Fn(&str, &OutputSchema) -> Result<A, Vec<Violation>> + Send + Sync + 'static,
-    function: impl Fn(A, Option<AskedReplies>) -> F + Send + Sync + 'static,
-) -> Body
-where
-    A: Send + 'static,
-    F: ToolFuture,
-{
-    let function = Arc::new(function);
-    Body::Function(Arc::new(move |arguments, schema| {
-        let (arguments, function) = (read(arguments, schema)?, Arc::clone(&function));
-        Ok(Box::new(move |replies| {
-            let result = function(arguments, replies);
-            Box::pin(result.replied())
-        }))
-    }))
+/// A function on arguments. Each call of it is a call of a node, [`FunctionNode`].
+pub(super) struct FunctionTool {
+    parser: Box<ArgumentParser>,
 }
 
-pub(super) async fn execute<S: ?Sized + Sync>(
-    tool: &Dynamic,
-    cx: &Cx<'_, S>,
-    invocation: &Invocation<'_>,
-) -> Outcome {
-    if let Body::Typed(execute) = tool.body {
-        return execute(&cx.on(&()), invocation).await;
-    }
-    let mut permit = Permit::new(invocation, tool.require_approval);
-    loop {
-        if let Some(outcome) = tool.argument_fault(permit.arguments(invocation)) {
-            return permit.applied_to(outcome);
-        }
-        match permit.is_granted(cx, invocation).await {
-            Ok(true) => break,
-            Ok(false) => {}
-            Err(outcome) => return outcome,
-        }
-    }
-    if let Err(refused) = invocation.claim() {
-        return Outcome::stopped(refused);
-    }
-    let parser = match &tool.body {
-        Body::Function(parser) => &**parser,
-        Body::ToolFn(parser, calls) => {
-            // Read before, so this cannot fail.
-            let arguments = parser
-                .value(or_empty_object(permit.arguments(invocation)))
-                .unwrap_or_default();
-            return permit.applied_to(match calls(&cx.on(&()), arguments).await {
-                Ok((reply, call)) => Outcome::done(reply, call),
-                Err(error) => Outcome::of_error(error, None),
+impl FunctionTool {
+    pub(super) fn new<A, F>(
+        read: impl Fn(&str, &OutputSchema) -> Result<A, Vec<Violation>> + Send + Sync + 'static,
+        function: impl Fn(A, Option<AskedReplies>) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        A: Send + 'static,
+        F: ToolFuture,
+    {
+        let function = Arc::new(function);
+        let parser = move |arguments: &str, schema: &OutputSchema| {
+            let arguments = read(arguments, schema)?;
+            let function = Arc::clone(&function);
+            let call: PreparedCall = Box::new(move |replies| {
+                let result = function(arguments, replies);
+                Box::pin(result.replied())
             });
+            Ok(call)
+        };
+        FunctionTool {
+            parser: Box::new(parser),
         }
-        Body::Typed(_) | Body::External => {
-            let edit = permit
-                .edited()
-                .and_then(|arguments| serde_json::from_str(arguments).ok());
-            return permit.applied_to(Outcome::waits(CallState::Answer(edit.map(Decision::Edit))));
-        }
-    };
-    let (spec, arguments) = (&tool.spec, or_empty_object(permit.arguments(invocation)));
-    let (caller, core, state) = (
-        invocation.caller(cx.caller(), true),
-        cx.context.core,
-        cx.state,
-    );
-    let replies = &invocation.asked.and_then(Asked::replies);
-    let report = match tool.idempotent {
-        true => {
-            core.call(
-                caller,
-                state,
-                &FunctionNode::<true> {
-                    spec,
-                    arguments,
-                    parser,
-                    replies,
-                },
-            )
-            .await
-        }
-        false => {
-            core.call(
-                caller,
-                state,
-                &FunctionNode::<false> {
-                    spec,
-                    arguments,
-                    parser,
-                    replies,
-                },
-            )
-            .await
-        }
-    };
-    let outcome = match report {
-        Ok(report) => Outcome::done(report.value, Some(report.record.id)),
-        Err(error) => match Asks::of(&error) {
-            Some(asks) => {
-                let rounds = invocation.asked.map_or(0, |asked| asked.round);
-                Outcome::asks(asks, permit.arguments(invocation), rounds)
-            }
-            None => Outcome::of_error(error, None),
-        },
-    };
-    permit.applied_to(outcome)
+    }
 }
 
-impl Dynamic {
-    pub(super) fn argument_fault(&self, arguments: &str) -> Option<Outcome> {
+struct FunctionCall<'c> {
+    tool: &'c FunctionTool,
+    spec: &'c ToolSpec,
+    cx: Cx<'c, ()>,
+}
+
+impl AnyTool<()> for FunctionTool {
+    fn argument_fault(&self, spec: &ToolSpec, arguments: &str) -> Option<Outcome> {
         if !is_object(or_empty_object(arguments)) {
             return Some(no_object(arguments));
         }
-        match &self.body {
-            Body::Function(parser) => parser(or_empty_object(arguments), &self.spec.schema)
-                .map_err(refused)
-                .err(),
-            Body::ToolFn(parser, _) => parser
-                .value(or_empty_object(arguments))
-                .map_err(refused)
-                .err(),
-            Body::Typed(_) => {
-                let schema = serde_json::from_str(self.spec.schema.plain().get())
-                    .unwrap_or(Value::Bool(true));
-                let parser = Untyped::by_schema(&self.spec.name, schema);
-                parser
-                    .value(or_empty_object(arguments))
-                    .map_err(refused)
-                    .err()
-            }
-            Body::External => None,
+        let read = (self.parser)(or_empty_object(arguments), &spec.schema);
+        read.map_err(refused).err()
+    }
+
+    fn read<'c: 'a, 'a>(
+        &'c self,
+        cx: Cx<'c, ()>,
+        spec: &'c ToolSpec,
+        arguments: &'a str,
+    ) -> BoxFuture<'a, Result<Box<dyn ReadCall + 'c>, Outcome>> {
+        // The node reads them once more, as often as it is executed.
+        if let Some(fault) = self.argument_fault(spec, arguments) {
+            return Box::pin(ready(Err(fault)));
         }
+        let tool = self;
+        let call: Box<dyn ReadCall + 'c> = Box::new(FunctionCall { tool, spec, cx });
+        Box::pin(ready(Ok(call)))
     }
 }
 
-struct FunctionNode<'t, const AGAIN: bool> {
+impl ReadCall for FunctionCall<'_> {
+    fn run<'c>(
+        self: Box<Self>,
+        invocation: &'c Invocation<'c>,
+        permit: &'c Permit,
+    ) -> BoxFuture<'c, Outcome>
+    where
+        Self: 'c,
+    {
+        Box::pin(async move {
+            let arguments = permit.arguments(invocation);
+            let function = FunctionArguments {
+                spec: self.spec,
+                arguments: or_empty_object(arguments),
+                parser: &*self.tool.parser,
+                replies: invocation.asked.and_then(Asked::replies),
+            };
+            let caller = invocation.caller(self.cx.caller(), true);
+            let core = self.cx.context.core;
+            // Two types, since whether a node may run again is a fact of its type.
+            let report = if self.spec.at_most_once {
+                core.call(caller, &(), &FunctionNode::<false>(function))
+                    .await
+            } else {
+                core.call(caller, &(), &FunctionNode::<true>(function))
+                    .await
+            };
+            let error = match report {
+                Ok(report) => return Outcome::done(report.value, Some(report.record.id)),
+                Err(error) => error,
+            };
+            match Asks::of(&error) {
+                Some(asks) => {
+                    let rounds = invocation.asked.map_or(0, |asked| asked.round);
+                    Outcome::asks(asks, arguments, rounds)
+                }
+                None => Outcome::of_error(error, None),
+            }
+        })
+    }
+}
+
+/// A function that calls nodes in the context of the agent's call, such as a graph.
+pub(super) struct ContextTool {
+    pub(super) parser: Untyped,
+    pub(super) function: Arc<ToolFn>,
+}
+
+struct ContextCall<'c> {
+    function: &'c ToolFn,
+    arguments: Value,
+    cx: Cx<'c, ()>,
+}
+
+impl AnyTool<()> for ContextTool {
+    fn argument_fault(&self, _: &ToolSpec, arguments: &str) -> Option<Outcome> {
+        parsed(&self.parser, arguments).err()
+    }
+
+    fn read<'c: 'a, 'a>(
+        &'c self,
+        cx: Cx<'c, ()>,
+        _: &'c ToolSpec,
+        arguments: &'a str,
+    ) -> BoxFuture<'a, Result<Box<dyn ReadCall + 'c>, Outcome>> {
+        let call = parsed(&self.parser, arguments).map(|arguments| {
+            let function = &*self.function;
+            Box::new(ContextCall {
+                function,
+                arguments,
+                cx,
+            }) as Box<dyn ReadCall + 'c>
+        });
+        Box::pin(ready(call))
+    }
+}
+
+impl ReadCall for ContextCall<'_> {
+    fn run<'c>(self: Box<Self>, _: &'c Invocation<'c>, _: &'c Permit) -> BoxFuture<'c, Outcome>
+    where
+        Self: 'c,
+    {
+        Box::pin(async move {
+            let ContextCall {
+                function,
+                arguments,
+                cx,
+            } = *self;
+            match function(&cx, arguments).await {
+                Ok((reply, call)) => Outcome::done(reply, call),
+                Err(error) => Outcome::of_error(error, None),
+            }
+        })
+    }
+}
+
+/// A tool whose result the program gives. A call of it waits.
+pub(super) struct ExternalTool;
+
+struct ExternalCall;
+
+impl AnyTool<()> for ExternalTool {
+    /// Whoever answers looks at the rest.
+    fn argument_fault(&self, _: &ToolSpec, arguments: &str) -> Option<Outcome> {
+        (!is_object(or_empty_object(arguments))).then(|| no_object(arguments))
+    }
+
+    fn read<'c: 'a, 'a>(
+        &'c self,
+        _: Cx<'c, ()>,
+        spec: &'c ToolSpec,
+        arguments: &'a str,
+    ) -> BoxFuture<'a, Result<Box<dyn ReadCall + 'c>, Outcome>> {
+        let call = match self.argument_fault(spec, arguments) {
+            Some(fault) => Err(fault),
+            None => Ok(Box::new(ExternalCall) as Box<dyn ReadCall + 'c>),
+        };
+        Box::pin(ready(call))
+    }
+
+    fn is_external(&self) -> bool {
+        true
+    }
+}
+
+impl ReadCall for ExternalCall {
+    fn run<'c>(self: Box<Self>, _: &'c Invocation<'c>, permit: &'c Permit) -> BoxFuture<'c, Outcome>
+    where
+        Self: 'c,
+    {
+        let edited = permit.edited();
+        let edit = edited.and_then(|arguments| serde_json::from_str(arguments).ok());
+        let waits = CallState::Answer(edit.map(Decision::Edit));
+        Box::pin(ready(Outcome::waits(waits)))
+    }
+}
+
+/// One call of a function, as a node. `AGAIN`: it may be executed again.
+struct FunctionNode<'t, const AGAIN: bool>(FunctionArguments<'t>);
+
+struct FunctionArguments<'t> {
     spec: &'t ToolSpec,
     arguments: &'t str,
     parser: &'t ArgumentParser,
-    replies: &'t Option<AskedReplies>,
+    replies: Option<AskedReplies>,
 }
 
 #[diagnostic::do_not_recommend]
@@ -202,7 +274,7 @@ impl<const AGAIN: bool> Node for FunctionNode<'_, AGAIN> {
         .idempotent(AGAIN);
 
     fn name(&self) -> Cow<'static, str> {
-        self.spec.name.clone()
+        self.0.spec.name.clone()
     }
 
     fn settings(&self) -> &Settings {
@@ -213,8 +285,9 @@ impl<const AGAIN: bool> Node for FunctionNode<'_, AGAIN> {
 #[diagnostic::do_not_recommend]
 impl<S: ?Sized + Sync, const AGAIN: bool> Exec<S> for FunctionNode<'_, AGAIN> {
     async fn exec(&self, _: &Cx<'_, S>) -> Result<ToolReply, BoxError> {
-        match (self.parser)(self.arguments, &self.spec.schema) {
-            Ok(function) => function(self.replies.clone()).await,
+        let call = &self.0;
+        match (call.parser)(call.arguments, &call.spec.schema) {
+            Ok(function) => function(call.replies.clone()).await,
             Err(_) => Err("its arguments cannot be read".into()),
         }
     }

@@ -4,18 +4,17 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use llmnode_model::internal::{catch_panic, catch_panic_async};
-use llmnode_model::{BoxFuture, Category, ToolSpec};
+use llmnode_model::internal::catch_panic_async;
+use llmnode_model::{BoxFuture, ToolSpec};
 use llmnode_reader::OutputSchema;
 use llmnode_reader::internal::fault;
 
-use super::dynamic::{self, Dynamic};
+use super::any_tool::{AnyTool, Stateless, run_tool};
 use super::invocation::Invocation;
 use super::outcome::Outcome;
 use super::toolset::Toolset;
-use super::typed::{Execute, StatelessTool, Tool, execute};
+use super::typed::{StatelessTool, Tool, TypedTool, spec};
 use crate::error::NodeError;
-use crate::run::choices::Choices;
 use crate::run::context::CallContext;
 use crate::run::cx::Cx;
 
@@ -31,32 +30,7 @@ pub struct Tools<S: ?Sized> {
 
 struct Entry<S: ?Sized> {
     spec: ToolSpec,
-    body: Body<S>,
-}
-
-enum Body<S: ?Sized> {
-    Typed(Execute<S>, ListChoices<S>),
-    Dynamic(Arc<Dynamic>),
-}
-
-type ListChoices<S> = fn(&S, &ToolSpec) -> Result<Arc<OutputSchema>, NodeError>;
-
-fn with_choices<N: Tool<S>, S: ?Sized>(
-    state: &S,
-    spec: &ToolSpec,
-) -> Result<Arc<OutputSchema>, NodeError> {
-    let mut choices = Choices::default();
-    let panicked = |said| {
-        format!(
-            "a list of `choices` of the tool `{}` panicked: {said}",
-            spec.name
-        )
-    };
-    catch_panic(|| N::choices(state, &mut choices))
-        .map_err(|said| NodeError::new(Category::Panic, panicked(said)))?;
-    Ok(choices
-        .sent(Some(&spec.schema))?
-        .unwrap_or_else(|| Arc::clone(&spec.schema)))
+    tool: Box<dyn AnyTool<S>>,
 }
 
 impl<S: ?Sized> Default for Tools<S> {
@@ -78,16 +52,10 @@ impl<S: ?Sized> Tools<S> {
     /// Adds a tool.
     pub fn add<N: Tool<S>>(&mut self) {
         match N::arguments().source.schema() {
-            Ok(Some(schema)) => {
-                let mut spec = ToolSpec::new(N::NAME, N::FACTS.description, schema);
-                spec.alone = N::ALONE;
-                spec.at_most_once = !N::FACTS.idempotent;
-                spec.needs_approval = N::REQUIRE_APPROVAL;
-                self.list.push(Entry {
-                    spec,
-                    body: Body::Typed(execute::<N, S>, with_choices::<N, S>),
-                });
-            }
+            Ok(Some(schema)) => self.list.push(Entry {
+                spec: spec::<N, S>(schema),
+                tool: Box::new(TypedTool::<N>::new()),
+            }),
             Ok(None) => self.faults.push(format!(
                 "the tool {:?} has no arguments that can be read",
                 N::NAME
@@ -100,17 +68,12 @@ impl<S: ?Sized> Tools<S> {
 
     /// Adds the tools of a set.
     pub fn extend(&mut self, tools: &Toolset) {
-        let entry = |tool: &Arc<Dynamic>| {
-            let mut spec = tool.spec.clone();
-            spec.external = matches!(tool.body, dynamic::Body::External);
-            spec.at_most_once |= !tool.idempotent;
-            spec.needs_approval = tool.require_approval;
-            Entry {
-                spec,
-                body: Body::Dynamic(Arc::clone(tool)),
-            }
-        };
-        self.list.extend(tools.tools().map(entry));
+        for tool in tools.tools() {
+            self.list.push(Entry {
+                spec: tool.listed(),
+                tool: Box::new(Stateless(Arc::clone(&tool.tool))),
+            });
+        }
     }
 
     /// Sets how many responses there are at most.
@@ -126,22 +89,22 @@ impl<S: ?Sized> Tools<S> {
         if self.list.is_empty() {
             return Ok(Arc::default());
         }
-        let with_choices = |Entry { spec, body }: &Entry<S>| {
+        let mut listed = Vec::with_capacity(self.list.len());
+        for Entry { spec, tool } in &self.list {
             let mut spec = spec.clone();
-            if let Body::Typed(_, choices) = body {
-                spec.schema = choices(state, &spec)?;
-            }
-            Ok(spec)
-        };
-        self.list.iter().map(with_choices).collect()
+            spec.schema = tool.sent_schema(state, &spec)?;
+            listed.push(spec);
+        }
+        Ok(listed.into())
     }
 
     fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
         self.list.iter().map(|entry| &entry.spec)
     }
 
+    /// Runs a call of the tool at this place of the list. `None`: there is no such tool.
     pub(in crate::run) fn execute<'c>(
-        &self,
+        &'c self,
         at: usize,
         state: &'c S,
         context: &'c CallContext<'c>,
@@ -150,20 +113,14 @@ impl<S: ?Sized> Tools<S> {
     where
         S: Sync,
     {
-        let body = match &self.list.get(at)?.body {
-            Body::Typed(execute, choices) => Body::Typed(*execute, *choices),
-            Body::Dynamic(tool) => Body::Dynamic(Arc::clone(tool)),
-        };
+        let Entry { spec, tool } = self.list.get(at)?;
         Some(Box::pin(async move {
             let context = CallContext {
                 origin: Some(&invocation.origin),
                 ..*context
             };
             let cx = Cx { context, state };
-            let outcome = catch_panic_async(async || match &body {
-                Body::Typed(execute, _) => execute(&cx, invocation).await,
-                Body::Dynamic(tool) => dynamic::execute(tool, &cx, invocation).await,
-            });
+            let outcome = catch_panic_async(|| run_tool(&**tool, spec, &cx, invocation));
             outcome.await.unwrap_or_else(|_| Outcome::panicked())
         }))
     }

@@ -3,6 +3,7 @@
 //! A tool is a node that is read from the arguments which the model wrote. Each call of it is a call of that node, with a record,
 //! limits and settings of its own.
 
+mod any_tool;
 mod approval;
 mod call_tool;
 mod clone_args;

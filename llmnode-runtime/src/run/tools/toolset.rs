@@ -8,8 +8,9 @@ use llmnode_model::ToolSpec;
 use llmnode_reader::{OutputSchema, Reader, Violation};
 use serde_json::Value;
 
-use super::dynamic::{self, Body, Dynamic, ToolFn};
-use super::typed::{Tool, execute as typed_execute};
+use super::any_tool::AnyTool;
+use super::dynamic::{ContextTool, Dynamic, ExternalTool, FunctionTool, ToolFn};
+use super::typed::{Tool, TypedTool, spec};
 use super::value::{ToolFuture, ToolValue};
 use crate::output::{Argument, OutputSpec, Untyped};
 use crate::pause::AskedReplies;
@@ -72,7 +73,7 @@ impl Toolset {
         let spec = ToolSpec::new(name, description, OutputSchema::of::<A>());
         self.add(
             spec,
-            dynamic::function(read::<A>, move |arguments, _| function(arguments)),
+            FunctionTool::new(read::<A>, move |arguments, _| function(arguments)),
         )
     }
 
@@ -127,7 +128,7 @@ impl Toolset {
         let spec = ToolSpec::new(name, description, Arc::clone(&parser.schema));
         self.add(
             spec,
-            dynamic::function(move |arguments, _| parser.value(arguments), function),
+            FunctionTool::new(move |arguments, _| parser.value(arguments), function),
         )
     }
 
@@ -142,13 +143,9 @@ impl Toolset {
         let schema = N::arguments().source.schema().ok().flatten();
         let schema = schema
             .unwrap_or_else(|| Arc::new(OutputSchema::from_value(N::NAME, Value::Bool(false))));
-        let mut spec = ToolSpec::new(N::NAME, N::FACTS.description, schema);
-        spec.alone = N::ALONE;
-        spec.at_most_once = !N::FACTS.idempotent;
-        let body = Body::Typed(typed_execute::<N, ()>);
         self.tools.push(Arc::new(Dynamic {
-            spec,
-            body,
+            spec: spec::<N, ()>(schema),
+            tool: Arc::new(TypedTool::<N>::new()),
             require_approval: N::REQUIRE_APPROVAL,
             idempotent: true,
         }));
@@ -163,12 +160,12 @@ impl Toolset {
         name: impl Into<Cow<'static, str>>,
         description: impl Into<Cow<'static, str>>,
         schema: impl Into<Value>,
-        body: Arc<ToolFn>,
+        function: Arc<ToolFn>,
     ) -> Self {
         let name = name.into();
         let parser = Untyped::by_schema(&name, schema.into());
         let spec = ToolSpec::new(name, description, Arc::clone(&parser.schema));
-        self.add(spec, Body::ToolFn(parser, body))
+        self.add(spec, ContextTool { parser, function })
     }
 
     /// Returns the names of the tools, in order.
@@ -189,14 +186,14 @@ impl Toolset {
     pub fn may_pause(&self) -> bool {
         self.tools
             .iter()
-            .any(|tool| tool.require_approval || matches!(tool.body, Body::External))
+            .any(|tool| tool.require_approval || tool.tool.is_external())
     }
 
     /// Returns the same names, descriptions and schemas as tools whose results the program gives.
     #[doc(hidden)]
     #[must_use]
     pub fn as_external(mut self) -> Self {
-        self.tools = self.changed(|tool| tool.body = Body::External);
+        self.tools = self.changed(|tool| tool.tool = Arc::new(ExternalTool));
         self
     }
 
@@ -217,7 +214,7 @@ impl Toolset {
     /// ```
     #[must_use]
     pub fn external(self, spec: ToolSpec) -> Self {
-        self.add(spec, Body::External)
+        self.add(spec, ExternalTool)
     }
 
     /// Lets every function in the set wait for an [approval](crate::Approval).
@@ -245,10 +242,10 @@ impl Toolset {
         self.tools.iter().map(changed).collect()
     }
 
-    fn add(mut self, spec: ToolSpec, body: Body) -> Self {
+    fn add(mut self, spec: ToolSpec, tool: impl AnyTool<()> + 'static) -> Self {
         self.tools.push(Arc::new(Dynamic {
             spec,
-            body,
+            tool: Arc::new(tool),
             require_approval: false,
             idempotent: true,
         }));

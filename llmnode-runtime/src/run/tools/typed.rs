@@ -1,17 +1,22 @@
-//! One call of a tool: its arguments are read and checked, and its node is called.
+//! A tool of a type, from `#[tool]` or a node: its arguments are read and checked, and its node is called.
 
-use llmnode_model::{BoxFuture, Category};
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use llmnode_model::internal::catch_panic;
+use llmnode_model::{BoxFuture, CallId, Category, ToolSpec};
 use llmnode_reader::internal::{one_line, shortened};
-use llmnode_reader::{Reader, Violation};
+use llmnode_reader::{OutputSchema, Reader, Violation};
 use serde_json::{Map, Value};
 
+use super::any_tool::{AnyTool, ReadCall};
 use super::approval::Permit;
 use super::invocation::Invocation;
 use super::outcome::Outcome;
 use super::value::Replied;
 use crate::error::NodeError;
 use crate::ledger::NodeKey;
-use crate::output::OutputSpec;
+use crate::output::{OutputSpec, Untyped};
 use crate::run::choices::{Choices, ChosenValues};
 use crate::run::cx::Cx;
 use crate::run::feedback::complaints;
@@ -66,48 +71,105 @@ pub trait StatelessTool<S: ?Sized>: Tool<S> {}
 #[diagnostic::do_not_recommend]
 impl<S: ?Sized, N: Tool<S>> StatelessTool<S> for N {}
 
-/// A plain function, so that the compiler does not require `S: 'static`.
-pub(super) type Execute<S> =
-    for<'c> fn(&'c Cx<'c, S>, &'c Invocation<'c>) -> BoxFuture<'c, Outcome>;
+/// The node `N` as a tool. It is known by its type alone: no value of it is there before a model has written one.
+pub(super) struct TypedTool<N>(PhantomData<fn() -> N>);
 
-pub(super) fn execute<'c, N, S>(
-    cx: &'c Cx<'c, S>,
-    invocation: &'c Invocation<'c>,
-) -> BoxFuture<'c, Outcome>
-where
-    N: Tool<S>,
-    S: ?Sized,
-{
-    Box::pin(async move {
-        let (node, permit) = match ready::<N, S>(cx, invocation).await {
-            Ok(ready) => ready,
-            Err(outcome) => return outcome,
-        };
-        let caller = invocation.caller(cx.caller(), !N::FACTS.retries_itself);
-        let outcome = match cx.context.core.call(caller, cx.state, &node).await {
-            Ok(report) => match N::reply(&report.value) {
-                Ok(reply) => Outcome::done(reply, Some(report.record.id)),
-                Err(error) => {
-                    let name = &invocation.call.name;
-                    let fault = format!(
-                        "the result of the tool `{name}` cannot be written as JSON: {error}"
-                    );
-                    Outcome::stopped(
-                        NodeError::new(Category::ConfigError, fault).with_source(error),
-                    )
-                }
-            },
-            Err(error)
-                if !N::FACTS.idempotent
-                    && !N::FACTS.retries_itself
-                    && error.category() == Category::Paused =>
-            {
-                Outcome::stopped(would_run_again(&invocation.call.name))
+impl<N> TypedTool<N> {
+    pub(super) const fn new() -> Self {
+        TypedTool(PhantomData)
+    }
+}
+
+/// What a model reads of the tool, and what an agent must know before it calls it.
+pub(super) fn spec<N: Tool<S>, S: ?Sized>(schema: Arc<OutputSchema>) -> ToolSpec {
+    let mut spec = ToolSpec::new(N::NAME, N::FACTS.description, schema);
+    spec.alone = N::ALONE;
+    spec.at_most_once = !N::FACTS.idempotent;
+    spec.needs_approval = N::REQUIRE_APPROVAL;
+    spec
+}
+
+/// A call whose arguments made a node.
+struct TypedCall<'c, N, S: ?Sized> {
+    node: N,
+    cx: Cx<'c, S>,
+}
+
+impl<N: Tool<S>, S: ?Sized> AnyTool<S> for TypedTool<N> {
+    fn sent_schema(&self, state: &S, spec: &ToolSpec) -> Result<Arc<OutputSchema>, NodeError> {
+        let mut choices = Choices::default();
+        catch_panic(|| N::choices(state, &mut choices)).map_err(|message| {
+            let why = format!(
+                "a list of `choices` of the tool `{}` panicked: {message}",
+                spec.name
+            );
+            NodeError::new(Category::Panic, why)
+        })?;
+        let narrowed = choices.sent(Some(&spec.schema))?;
+        Ok(narrowed.unwrap_or_else(|| Arc::clone(&spec.schema)))
+    }
+
+    /// By the schema alone: validators are code of the program, and may wait.
+    fn argument_fault(&self, spec: &ToolSpec, arguments: &str) -> Option<Outcome> {
+        let schema = serde_json::from_str(spec.schema.plain().get()).unwrap_or(Value::Bool(true));
+        let parser = Untyped::by_schema(&spec.name, schema);
+        parsed(&parser, arguments).err()
+    }
+
+    fn read<'c: 'a, 'a>(
+        &'c self,
+        cx: Cx<'c, S>,
+        spec: &'c ToolSpec,
+        arguments: &'a str,
+    ) -> BoxFuture<'a, Result<Box<dyn ReadCall + 'c>, Outcome>> {
+        Box::pin(async move {
+            let node = read::<N, S>(&cx, &spec.name, arguments).await?;
+            match too_deep::<N, S>(&cx, &node) {
+                Some(refused) => Err(refused),
+                None => Ok(Box::new(TypedCall { node, cx }) as Box<dyn ReadCall + 'c>),
             }
-            Err(error) => Outcome::of_error(error, N::SETTINGS.deadline),
-        };
-        permit.applied_to(outcome)
-    })
+        })
+    }
+}
+
+impl<N: Tool<S>, S: ?Sized> ReadCall for TypedCall<'_, N, S> {
+    fn run<'c>(
+        self: Box<Self>,
+        invocation: &'c Invocation<'c>,
+        _: &'c Permit,
+    ) -> BoxFuture<'c, Outcome>
+    where
+        Self: 'c,
+    {
+        Box::pin(async move {
+            let TypedCall { node, cx } = *self;
+            let is_function = !N::FACTS.retries_itself;
+            let caller = invocation.caller(cx.caller(), is_function);
+            let error = match cx.context.core.call(caller, cx.state, &node).await {
+                Ok(report) => {
+                    return replied(invocation, N::reply(&report.value), report.record.id);
+                }
+                Err(error) => error,
+            };
+            if is_function && !N::FACTS.idempotent && error.category() == Category::Paused {
+                return Outcome::stopped(would_run_again(&invocation.call.name));
+            }
+            Outcome::of_error(error, N::SETTINGS.deadline)
+        })
+    }
+}
+
+/// What the model reads of an output.
+fn replied(invocation: &Invocation<'_>, reply: Replied, call: CallId) -> Outcome {
+    match reply {
+        Ok(reply) => Outcome::done(reply, Some(call)),
+        Err(error) => {
+            let name = &invocation.call.name;
+            let fault =
+                format!("the result of the tool `{name}` cannot be written as JSON: {error}");
+            Outcome::stopped(NodeError::new(Category::ConfigError, fault).with_source(error))
+        }
+    }
 }
 
 /// To continue, the function that called the paused agent would start again. The pause is not kept as source, because
@@ -118,25 +180,6 @@ fn would_run_again(name: &str) -> NodeError {
          a tool instead: `#[llm_node(tool, ..)]`"
     );
     NodeError::new(Category::ConfigError, why)
-}
-
-async fn ready<N, S>(cx: &Cx<'_, S>, invocation: &Invocation<'_>) -> Result<(N, Permit), Outcome>
-where
-    N: Tool<S>,
-    S: ?Sized,
-{
-    let mut permit = Permit::new(invocation, N::REQUIRE_APPROVAL);
-    loop {
-        let read = read::<N, S>(cx, &invocation.call.name, permit.arguments(invocation)).await;
-        let node = read.map_err(|outcome| permit.applied_to(outcome))?;
-        if let Some(refused) = too_deep::<N, S>(cx, &node) {
-            return Err(permit.applied_to(refused));
-        }
-        if permit.is_granted(cx, invocation).await? {
-            invocation.claim().map_err(Outcome::stopped)?;
-            return Ok((node, permit));
-        }
-    }
 }
 
 async fn read<N, S>(cx: &Cx<'_, S>, name: &str, arguments: &str) -> Result<N, Outcome>
@@ -192,6 +235,14 @@ where
             Err(Outcome::stopped(NodeError::new(Category::Panic, said)))
         }
     }
+}
+
+/// The arguments by a schema, or what the model reads about them.
+pub(super) fn parsed(parser: &Untyped, arguments: &str) -> Result<Value, Outcome> {
+    if !is_object(or_empty_object(arguments)) {
+        return Err(no_object(arguments));
+    }
+    parser.value(or_empty_object(arguments)).map_err(refused)
 }
 
 pub(super) fn or_empty_object(arguments: &str) -> &str {
