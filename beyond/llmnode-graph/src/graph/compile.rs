@@ -6,7 +6,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
-use llmnode_flow::flow::{CxExt, EdgeTarget, Flow, Outline, Step};
+use llmnode_flow::flow::{CxExt, EdgeTarget, Flow, Outline, PreparedStep};
 use llmnode_runtime::internal::ErrorInternals as _;
 use llmnode_runtime::{BoxError, BoxFuture, Cx, Exec, Group, Node, NodeError};
 
@@ -258,13 +258,8 @@ impl Exec<State> for ForkStep {
     }
 }
 
-impl Step<State> for ForkStep {
-    type Output = <Self as Node>::Output;
+impl PreparedStep<State> for ForkStep {
     type Action = String;
-
-    async fn prep(_: &State) -> Result<Self, BoxError> {
-        Err("a fork of a graph is made by its graph".into())
-    }
 
     fn post(self, output: Output, state: &mut State) -> Result<String, BoxError> {
         output.write(&self.label, &self.loaded, state)

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use llmnode_flow::flow::{CxExt, Step};
+use llmnode_flow::flow::{CxExt, PreparedStep};
 use llmnode_reader::internal::one_line;
 use llmnode_runtime::internal::{CxInternals as _, ErrorInternals as _, Origin};
 use llmnode_runtime::{
@@ -251,13 +251,8 @@ impl Exec<State> for GraphStep {
     }
 }
 
-impl Step<State> for GraphStep {
-    type Output = <Self as Node>::Output;
+impl PreparedStep<State> for GraphStep {
     type Action = String;
-
-    async fn prep(_: &State) -> Result<Self, BoxError> {
-        Err("a node of a graph is made by its graph".into())
-    }
 
     fn post(self, output: Output, state: &mut State) -> Result<String, BoxError> {
         if output.taken_over {

@@ -137,7 +137,7 @@ pub use record::{FlowRecord, StepRecord, StepStats};
 pub(crate) use replay::{FlowStart, ReplayedOutput, Replayer, StartPoint};
 pub use run::RunExt;
 pub use runnable::outline_of;
-pub use step::Step;
+pub use step::{PreparedStep, Step};
 pub use watch::FlowWatch;
 
 /// Only the expansion of `flow!` names these.

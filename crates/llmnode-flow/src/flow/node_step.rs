@@ -10,7 +10,7 @@ use tracing::Instrument;
 use super::cursor::{FlowCursor, Progress, panicked};
 use super::outline::{OuterFlows, Outline};
 use super::runnable::{Runnable, Startable};
-use super::step::Step;
+use super::step::{PreparedStep, Step};
 use super::step_error::step_error;
 
 #[diagnostic::do_not_recommend]
@@ -57,7 +57,7 @@ pub(super) async fn executed<S, N>(
 ) -> Result<<N as Node>::Output, NodeError>
 where
     S: Send + Sync,
-    N: Step<S> + Send + 'static,
+    N: PreparedStep<S> + Send + 'static,
 {
     match flow.happened.take() {
         Some(happened) => happened.output::<N>(flow.at),
@@ -74,7 +74,7 @@ pub(super) async fn prep<S, N: Step<S>>(state: &S) -> Result<N, NodeError> {
     }
 }
 
-pub(super) fn post<S, N: Step<S>>(
+pub(super) fn post<S, N: PreparedStep<S>>(
     node: N,
     output: <N as Node>::Output,
     state: &mut S,

@@ -1,4 +1,5 @@
-//! A node as a step: how it is made from the state, and what it writes back.
+//! A node as a step. [`Step`] is the whole of it: how the node is made from the state, and what it writes back. [`PreparedStep`] is
+//! what a flow runs: the node is there, however it was made, so nobody who cannot make it from the state has to say how.
 
 use std::future::Future;
 
@@ -101,5 +102,76 @@ pub trait Step<S>: Exec<S, Output = <Self as Step<S>>::Output> + Sized {
     #[doc(hidden)]
     fn step_outline() -> Outline {
         Outline::Node(Self::NAME.into())
+    }
+}
+
+/// A node that runs as a step and writes back, however it was made: a [`Step`] without its `prep`. Every `Step` is one.
+///
+/// Implement it in place of `Step` for a node that the state alone does not make, such as one that was read from a file.
+/// [`FlowBuilder::made`](super::FlowBuilder::made) takes the function that makes it.
+///
+/// ```
+/// # mod llmnode { pub use llmnode_runtime::*; pub mod flow { pub use llmnode_flow::flow::*; } }
+/// use llmnode::flow::{EdgeTarget, Flow, PreparedStep, RunExt};
+/// use llmnode::{BoxError, Cx, Exec, Node, Run, ScriptedModel};
+///
+/// /// Adds a number that stands in a file.
+/// struct Add(i64);
+/// impl Node for Add {
+///     type Output = i64;
+///     const NAME: &'static str = "add";
+/// }
+/// impl Exec<i64> for Add {
+///     async fn exec(&self, cx: &Cx<'_, i64>) -> Result<i64, BoxError> {
+///         Ok(cx.state() + self.0)
+///     }
+/// }
+/// impl PreparedStep<i64> for Add {
+///     type Action = ();
+///
+///     fn post(self, output: i64, state: &mut i64) -> Result<(), BoxError> {
+///         *state = output;
+///         Ok(())
+///     }
+/// }
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+/// # runtime.block_on(async {
+/// let number = 5; // read from the file
+/// let flow = Flow::builder("sums")
+///     .made("five", "add", ["default"], move |_: &i64| Ok(Add(number)))
+///     .then("five", EdgeTarget::End)
+///     .build()?;
+/// let mut run = Run::new(ScriptedModel::new()).with_state(1);
+/// run.flow(&flow).await?;
+/// assert_eq!(*run.state(), 6);
+/// # Ok::<(), llmnode_runtime::NodeError>(()) }).unwrap();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be made into a step of flows over `{S}`",
+    label = "neither a step of this state's flows nor a prepared one",
+    note = "a node that the state makes is a `Step`; one that is made otherwise has an `impl PreparedStep<{S}>`, with its `post`"
+)]
+pub trait PreparedStep<S>: Exec<S, Output: Send + 'static> + Sized {
+    /// What the step decides; `()` if it decides nothing.
+    type Action: Send + 'static;
+
+    /// Writes the output back, and decides. As [`Step::post`] it is not async, so that a dropped flow leaves no half step.
+    ///
+    /// # Errors
+    /// Any error, as in [`Step::post`].
+    fn post(self, output: Self::Output, state: &mut S) -> Result<Self::Action, BoxError>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<S, N: Step<S>> PreparedStep<S> for N {
+    type Action = <N as Step<S>>::Action;
+
+    fn post(
+        self,
+        output: <N as Step<S>>::Output,
+        state: &mut S,
+    ) -> Result<<N as Step<S>>::Action, BoxError> {
+        Step::post(self, output, state)
     }
 }

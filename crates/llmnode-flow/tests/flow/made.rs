@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use llmnode_flow::flow::{CxExt, EdgeTarget, Flow, Outline, RunExt, Step};
+use llmnode_flow::flow::{CxExt, EdgeTarget, Flow, Outline, PreparedStep, RunExt};
 use llmnode_flow::private::{Bounds, RunFlow, Runner};
 use llmnode_runtime::{
     BoxError, Category, Cx, DynNode, Exec, Limits, Node, NodeError, NodeFacts, Run, ScriptedModel,
@@ -50,13 +50,8 @@ impl Exec<Vec<String>> for Dynamic {
     }
 }
 
-impl Step<Vec<String>> for Dynamic {
-    type Output = <Self as Node>::Output;
+impl PreparedStep<Vec<String>> for Dynamic {
     type Action = ();
-
-    async fn prep(_: &Vec<String>) -> Result<Self, BoxError> {
-        Err("it is made by its flow".into())
-    }
 
     fn post(self, output: Vec<String>, state: &mut Vec<String>) -> Result<(), BoxError> {
         state.extend(output);

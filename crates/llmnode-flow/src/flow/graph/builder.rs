@@ -10,7 +10,7 @@ use super::{ActionName, Flow, NestedFlow, named_arm};
 use crate::flow::action::{Action, DEFAULT};
 use crate::flow::outline::{EdgeTarget, Outline};
 use crate::flow::runnable::{Runnable, Startable};
-use crate::flow::step::Step;
+use crate::flow::step::PreparedStep;
 use crate::flow::table::ErasedStep;
 use crate::flow::table::TypedStep;
 
@@ -135,7 +135,7 @@ impl<S: Send + Sync + 'static> FlowBuilder<S> {
     /// Adds a step whose node this function makes each time the flow reaches it. Its name in pictures, records and the journal is
     /// known only at run time. `actions` lists all actions of the step.
     /// If the function fails, the flow ends with [`prep_error`](llmnode_runtime::Category::PrepError); a
-    /// [`NodeError`](llmnode_runtime::NodeError) keeps its category. The `prep` of the node is not called.
+    /// [`NodeError`](llmnode_runtime::NodeError) keeps its category. The `prep` of a [`Step`](crate::flow::Step) is not called.
     pub fn made<N, A>(
         self,
         label: impl Into<String>,
@@ -144,7 +144,7 @@ impl<S: Send + Sync + 'static> FlowBuilder<S> {
         make: impl Fn(&S) -> Result<N, BoxError> + Send + Sync + 'static,
     ) -> Self
     where
-        N: Step<S, Action: Action> + Send + 'static,
+        N: PreparedStep<S, Action: Action> + Send + 'static,
         A: Into<Cow<'static, str>>,
     {
         let actions = actions.into_iter().map(Into::into).collect();

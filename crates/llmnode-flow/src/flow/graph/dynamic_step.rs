@@ -10,7 +10,7 @@ use crate::flow::action::Action;
 use crate::flow::cursor::{FlowCursor, Progress, panicked};
 use crate::flow::node_step::{executed, post};
 use crate::flow::outline::{OuterFlows, Outline};
-use crate::flow::step::Step;
+use crate::flow::step::PreparedStep;
 use crate::flow::step_error::step_error;
 use crate::flow::table::{ErasedStep, Table, TableStep};
 
@@ -31,7 +31,7 @@ impl<Make> DynamicStep<Make> {
 impl<S, N, Make> ErasedStep<S, ActionName> for DynamicStep<Make>
 where
     S: Send + Sync + 'static,
-    N: Step<S, Action: Action> + Send + 'static,
+    N: PreparedStep<S, Action: Action> + Send + 'static,
     Make: Fn(&S) -> Result<N, BoxError> + Send + Sync,
 {
     fn advance<'f>(
