@@ -34,7 +34,8 @@ pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
     quote!(#flow #errors)
 }
 
-fn read(tokens: TokenStream, errors: &mut Errors) -> Option<Flow> {
+/// The flow as it is written. `None`: not even its name can be read.
+pub(crate) fn read(tokens: TokenStream, errors: &mut Errors) -> Option<Flow> {
     if let Err(error) = item::check_depth(&tokens) {
         errors.push(error);
         return None;
@@ -56,8 +57,4 @@ fn read(tokens: TokenStream, errors: &mut Errors) -> Option<Flow> {
         errors.push(Error::new(error.span(), message));
     }
     flow
-}
-
-pub(crate) fn named(tokens: &TokenStream) -> Option<String> {
-    read(tokens.clone(), &mut Errors::default()).map(|flow| flow.ident.to_string())
 }

@@ -35,7 +35,6 @@ mod node;
 mod output;
 mod prompt;
 mod settings;
-mod show;
 mod step_impl;
 mod time;
 mod tool;
@@ -74,14 +73,7 @@ pub fn validate(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// All items of `Node`, `Exec` and the step are in one `impl`. Argument: `crate = ::path`.
 #[proc_macro_attribute]
 pub fn step(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let arguments = Tokens::from(arguments);
-    let item = Tokens::from(item);
-    show::print_if_requested(
-        "#[step]",
-        show::named(item.clone()),
-        step_impl::expand(arguments, item),
-    )
-    .into()
+    step_impl::expand(arguments.into(), item.into()).into()
 }
 
 /// Makes a function a tool: a node that a model may call, whose arguments the model writes.
@@ -89,14 +81,7 @@ pub fn step(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// Arguments: `name`, `alone`, `require_approval`, `attempts`, `wait`, `deadline`, `idempotent = false`, `crate = ::path`.
 #[proc_macro_attribute]
 pub fn tool(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let arguments = Tokens::from(arguments);
-    let item = Tokens::from(item);
-    show::print_if_requested(
-        "#[tool]",
-        show::named(item.clone()),
-        tool::expand(arguments, item),
-    )
-    .into()
+    tool::expand(arguments.into(), item.into()).into()
 }
 
 /// Declares a flow: its steps, and which one follows each.
@@ -104,20 +89,13 @@ pub fn tool(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// `flow! { pub Name(State) -> Action { parameters }, steps = 50: First => Second, Second => end }`
 #[proc_macro]
 pub fn flow(tokens: TokenStream) -> TokenStream {
-    let tokens = Tokens::from(tokens);
-    show::print_if_requested("flow!", flow::named(&tokens), flow::expand(tokens)).into()
+    flow::expand(tokens.into()).into()
 }
 
 /// Makes an enum the action of a step: what the step decides.
 #[proc_macro_derive(Action, attributes(action))]
 pub fn action(item: TokenStream) -> TokenStream {
-    let item = Tokens::from(item);
-    show::print_if_requested(
-        "#[derive(Action)]",
-        show::named(item.clone()),
-        action::expand(item),
-    )
-    .into()
+    action::expand(item.into()).into()
 }
 
 /// `#[derive(LlmNode)]`, which some write before they have read how it is done: its error says so.
@@ -142,5 +120,5 @@ fn expand_attribute(
     let mut expansion = ide::completion_imports(name, &arguments, &item);
     let expanded = expand(arguments.clone(), item.clone());
     expansion.extend(ide::with_own_places(&[&arguments, &item], expanded));
-    show::print_if_requested(&format!("#[{name}]"), show::named(item), expansion).into()
+    expansion.into()
 }

@@ -9,7 +9,6 @@
 )]
 
 mod commands;
-mod expand;
 mod pages;
 
 use std::path::PathBuf;

@@ -25,7 +25,6 @@ mod modules {
     pub(crate) mod output;
     pub(crate) mod prompt;
     pub(crate) mod settings;
-    pub(crate) mod show;
     pub(crate) mod step_impl;
     pub(crate) mod time;
     pub(crate) mod tool;

@@ -6,6 +6,7 @@ use proc_macro2::TokenStream;
 use syn::{Expr, File, Item, LitStr, Stmt};
 
 use super::Held;
+use crate::diagnostics::Errors;
 
 /// The tokens of an expansion, at any depth.
 #[derive(Default)]
@@ -84,7 +85,7 @@ pub(super) fn flow_holds(tokens: &TokenStream, said_well: &dyn Fn(&str) -> Held)
         .errors
         .iter()
         .try_for_each(|message| said_well(message))?;
-    match crate::flow::named(tokens) {
+    match crate::flow::read(tokens.clone(), &mut Errors::default()) {
         Some(_) if found.errors.is_empty() => found.has(&["FlowType", "Runnable", "RunFlow"]),
         Some(_) => found.has(&["Runnable", "RunFlow"]),
         None if found.errors.is_empty() => Err("neither a flow nor an error".to_owned()),
