@@ -1,9 +1,13 @@
 //! The arguments of the command.
 
+use std::borrow::Cow;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use lexopt::Arg;
 use llmnode_graph::internal::exact_json;
 use serde_json::Value;
 
@@ -123,50 +127,131 @@ impl Answer {
     }
 }
 
-pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Command, String> {
-    let mut args = args.into_iter();
-    let is_run = match args.next().as_deref() {
-        None | Some("help" | "--help" | "-h") => return Ok(Command::Help),
-        Some("schema") => {
-            return match args.next() {
-                None => Ok(Command::Schema),
-                Some(other) => Err(format!("`schema` takes no arguments, and {other:?} is one")),
-            };
-        }
-        Some("check") => false,
-        Some("run") => true,
-        Some("page") => return page(args),
-        Some("serve") => return serve(args),
-        Some(other) => {
-            return Err(format!(
-                "there is no command {other:?}; there are \"check\", \"run\", \"serve\", \"page\" and \"schema\""
-            ));
-        }
+/// Reads the arguments, without the name of the program.
+pub(crate) fn parse<I>(args: I) -> Result<Command, String>
+where
+    I: IntoIterator<Item: Into<OsString>> + 'static,
+{
+    let mut args = Arguments::new(args);
+    let command = match args.next()? {
+        None | Some(Argument::Help) => return Ok(Command::Help),
+        Some(Argument::File(command)) => command.to_string_lossy().into_owned(),
+        Some(Argument::Option(option)) => option,
     };
+    match command.as_str() {
+        "help" => Ok(Command::Help),
+        "schema" => match args.next()? {
+            None => Ok(Command::Schema),
+            Some(other) => Err(format!(
+                "`schema` takes no arguments, and {:?} is one",
+                other.shown()
+            )),
+        },
+        "check" => check_or_run(args, false),
+        "run" => check_or_run(args, true),
+        "page" => page(args),
+        "serve" => serve(args),
+        other => Err(format!(
+            "there is no command {other:?}; there are \"check\", \"run\", \"serve\", \"page\" and \"schema\""
+        )),
+    }
+}
+
+/// What is left of the arguments.
+struct Arguments {
+    parser: lexopt::Parser,
+    /// The options so far that are given once.
+    seen: BTreeSet<String>,
+}
+
+enum Argument {
+    Help,
+    /// With its dashes.
+    Option(String),
+    File(PathBuf),
+}
+
+/// The others are given once.
+const REPEATED: [&str; 5] = ["--input", "--approve", "--store", "--mcp", "--mcp-allow"];
+
+impl Arguments {
+    fn new<I>(args: I) -> Self
+    where
+        I: IntoIterator<Item: Into<OsString>> + 'static,
+    {
+        Arguments {
+            parser: lexopt::Parser::from_args(args),
+            seen: BTreeSet::new(),
+        }
+    }
+
+    fn next(&mut self) -> Result<Option<Argument>, String> {
+        let next = self.parser.next().map_err(|fault| fault.to_string())?;
+        let option = match next {
+            None => return Ok(None),
+            Some(Arg::Short('h') | Arg::Long("help")) => return Ok(Some(Argument::Help)),
+            Some(Arg::Value(file)) => return Ok(Some(Argument::File(file.into()))),
+            Some(Arg::Long(name)) => format!("--{name}"),
+            Some(Arg::Short(letter)) => format!("-{letter}"),
+        };
+        if !REPEATED.contains(&option.as_str()) && !self.seen.insert(option.clone()) {
+            return Err(format!("{option} is given twice; leave one of them out"));
+        }
+        Ok(Some(Argument::Option(option)))
+    }
+
+    /// The value of the option that was read last.
+    fn value(&mut self, option: &str) -> Result<OsString, String> {
+        self.parser
+            .value()
+            .map_err(|_| format!("{option} needs a value"))
+    }
+
+    fn text(&mut self, option: &str) -> Result<String, String> {
+        self.value(option)?
+            .into_string()
+            .map_err(|text| format!("{option} {text:?}: write it in Unicode"))
+    }
+
+    fn path(&mut self, option: &str) -> Result<PathBuf, String> {
+        Ok(self.value(option)?.into())
+    }
+
+    fn number<N: FromStr>(&mut self, option: &str) -> Result<N, String> {
+        let text = self.text(option)?;
+        text.parse()
+            .map_err(|_| format!("{option} {text:?}: write a number"))
+    }
+}
+
+impl Argument {
+    fn shown(&self) -> Cow<'_, str> {
+        match self {
+            Argument::Help => "--help".into(),
+            Argument::Option(option) => option.into(),
+            Argument::File(file) => file.to_string_lossy(),
+        }
+    }
+}
+
+fn no_option(option: &str) -> String {
+    format!("there is no option {option} here")
+}
+
+fn one_too_many(file: &Path) -> String {
+    format!("one file at a time: {file:?} is one too many")
+}
+
+fn check_or_run(mut args: Arguments, is_run: bool) -> Result<Command, String> {
     let mut options = Options::default();
     let mut file = None;
-    let mut seen = BTreeSet::new();
-    while let Some(arg) = args.next() {
-        let (name, given) = match arg.split_once('=') {
-            Some((name, value)) if name.starts_with("--") => {
-                (name.to_owned(), Some(value.to_owned()))
-            }
-            _ => (arg, None),
-        };
-        once(&mut seen, &name)?;
-        match name.as_str() {
-            "--help" | "-h" => return Ok(Command::Help),
-            "--json" if !is_run => options.json = true,
-            option if option.starts_with("--") => {
-                let value = || {
-                    given
-                        .or_else(|| args.next())
-                        .ok_or(format!("{option} needs a value"))
-                };
-                options.set(option, is_run, value)?;
-            }
-            _ if file.is_none() => file = Some(PathBuf::from(name)),
-            other => return Err(format!("one file at a time: {other:?} is one too many")),
+    while let Some(argument) = args.next()? {
+        match argument {
+            Argument::Help => return Ok(Command::Help),
+            Argument::Option(option) if option == "--json" && !is_run => options.json = true,
+            Argument::Option(option) => options.set(&option, is_run, &mut args)?,
+            Argument::File(other) if file.is_some() => return Err(one_too_many(&other)),
+            Argument::File(first) => file = Some(first),
         }
     }
     options.file = file.ok_or("which file?")?;
@@ -177,129 +262,126 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Command, S
     })
 }
 
-/// The others are given once.
-const REPEATED: [&str; 5] = ["--input", "--approve", "--store", "--mcp", "--mcp-allow"];
-
-fn once(seen: &mut BTreeSet<String>, name: &str) -> Result<(), String> {
-    if !name.starts_with("--") || REPEATED.contains(&name) || seen.insert(name.to_owned()) {
-        return Ok(());
-    }
-    Err(format!("{name} is given twice; leave one of them out"))
-}
-
 impl Options {
-    fn set(
-        &mut self,
-        option: &str,
-        is_run: bool,
-        value: impl FnOnce() -> Result<String, String>,
-    ) -> Result<(), String> {
+    /// Sets what an option says that several commands have.
+    fn set(&mut self, option: &str, is_run: bool, args: &mut Arguments) -> Result<(), String> {
         match option {
-            "--input" if is_run => {
-                let input = value()?;
-                let Some((name, text)) = input.split_once('=') else {
-                    return Err(format!("--input {input:?}: write NAME=VALUE"));
-                };
-                if self
-                    .inputs
-                    .insert(name.to_owned(), text.to_owned())
-                    .is_some()
-                {
-                    return Err(format!(
-                        "--input {name:?} is given twice; leave one of them out"
-                    ));
-                }
+            "--input" if is_run => self.add_input(&args.text(option)?),
+            "--message" if is_run => {
+                self.message = Some(args.text(option)?);
+                Ok(())
             }
-            "--message" if is_run => self.message = Some(value()?),
             "--approve" if is_run => {
-                let (name, answer) = approval(&value()?)?;
-                if self.approvals.insert(name.clone(), answer).is_some() {
-                    return Err(format!(
-                        "--approve {name:?} is given twice; leave one of them out"
-                    ));
-                }
+                let (name, answer) = approval(&args.text(option)?)?;
+                added(&mut self.approvals, option, name, answer)
             }
-            "--picture" if is_run => match value()?.as_str() {
-                "mermaid" => self.picture = true,
-                other => return Err(format!("--picture {other:?}: there is \"mermaid\"")),
+            "--picture" if is_run => match args.text(option)?.as_str() {
+                "mermaid" => {
+                    self.picture = true;
+                    Ok(())
+                }
+                other => Err(format!("--picture {other:?}: there is \"mermaid\"")),
             },
-            "--page" if is_run => self.page = Some(value()?.into()),
             "--store" => {
-                let (name, file) = store(&value()?, is_run)?;
-                if self.stores.insert(name.clone(), file).is_some() {
-                    return Err(format!(
-                        "--store {name:?} is given twice; leave one of them out"
-                    ));
-                }
+                let (name, file) = store(&args.text(option)?, is_run)?;
+                added(&mut self.stores, option, name, file)
             }
-            "--tools" if !is_run => self.tools = Some(names(&value()?)),
-            "--types" if !is_run => self.types = names(&value()?),
-            "--profiles" => self.profiles = Some(value()?.into()),
-            "--programs" => self.programs = Some(value()?.into()),
-            "--folder" => self.folder = Some(value()?.into()),
-            other => return Err(format!("there is no option {other} here")),
+            "--tools" if !is_run => {
+                self.tools = Some(names(&args.text(option)?));
+                Ok(())
+            }
+            "--types" if !is_run => {
+                self.types = names(&args.text(option)?);
+                Ok(())
+            }
+            _ => self.set_path(option, is_run, args),
         }
+    }
+
+    fn set_path(&mut self, option: &str, is_run: bool, args: &mut Arguments) -> Result<(), String> {
+        let place = match option {
+            "--page" if is_run => &mut self.page,
+            "--profiles" => &mut self.profiles,
+            "--programs" => &mut self.programs,
+            "--folder" => &mut self.folder,
+            other => return Err(no_option(other)),
+        };
+        *place = Some(args.path(option)?);
         Ok(())
     }
+
+    fn add_input(&mut self, input: &str) -> Result<(), String> {
+        let Some((name, text)) = input.split_once('=') else {
+            return Err(format!("--input {input:?}: write NAME=VALUE"));
+        };
+        added(
+            &mut self.inputs,
+            "--input",
+            name.to_owned(),
+            text.to_owned(),
+        )
+    }
 }
 
-fn serve(mut args: impl Iterator<Item = String>) -> Result<Command, String> {
+/// Adds a value of an option that is given once for each name.
+fn added<V>(
+    to: &mut BTreeMap<String, V>,
+    option: &str,
+    name: String,
+    value: V,
+) -> Result<(), String> {
+    match to.entry(name) {
+        Entry::Vacant(place) => {
+            place.insert(value);
+            Ok(())
+        }
+        Entry::Occupied(place) => Err(format!(
+            "{option} {:?} is given twice; leave one of them out",
+            place.key()
+        )),
+    }
+}
+
+fn serve(mut args: Arguments) -> Result<Command, String> {
     let mut serve = ServeOptions::default();
-    let mut seen = BTreeSet::new();
-    while let Some(arg) = args.next() {
-        let (name, given) = match arg.split_once('=') {
-            Some((name, value)) if name.starts_with("--") => {
-                (name.to_owned(), Some(value.to_owned()))
+    while let Some(argument) = args.next()? {
+        let option = match argument {
+            Argument::Help => return Ok(Command::Help),
+            Argument::File(file) => {
+                serve.files.push(file);
+                continue;
             }
-            _ => (arg, None),
+            Argument::Option(option) => option,
         };
-        once(&mut seen, &name)?;
-        let value = || {
-            given
-                .or_else(|| args.next())
-                .ok_or(format!("{name} needs a value"))
-        };
-        match name.as_str() {
-            "--help" | "-h" => return Ok(Command::Help),
+        match option.as_str() {
             "--no-run" => serve.no_run = true,
-            "--mcp" => serve.mcp.push(value()?),
-            "--mcp-allow" => serve.mcp_allow.extend(names(&value()?)),
-            "--runs" => serve.runs = Some(value()?.into()),
-            "--requests" => match number(&name, &value()?)? {
+            "--mcp" => serve.mcp.push(args.text(&option)?),
+            "--mcp-allow" => serve.mcp_allow.extend(names(&args.text(&option)?)),
+            "--runs" => serve.runs = Some(args.path(&option)?),
+            "--requests" => match args.number(&option)? {
                 0 => return Err("--requests 0: write 1 or more".to_owned()),
                 requests => serve.requests = Some(requests),
             },
-            "--port" => serve.port = number(&name, &value()?)?,
-            "--input" | "--approve" | "--picture" | "--page" => {
-                return Err(format!("there is no option {name} here"));
-            }
-            option if option.starts_with("--") => serve.options.set(option, true, value)?,
-            _ => serve.files.push(PathBuf::from(name)),
+            "--port" => serve.port = args.number(&option)?,
+            // They are asked on the page.
+            "--input" | "--approve" | "--picture" | "--page" => return Err(no_option(&option)),
+            _ => serve.options.set(&option, true, &mut args)?,
         }
     }
     serve.options.file = serve.files.first().cloned().ok_or("which file?")?;
     Ok(Command::Serve(serve))
 }
 
-fn number<N: FromStr>(option: &str, text: &str) -> Result<N, String> {
-    text.parse()
-        .map_err(|_| format!("{option} {text:?}: write a number"))
-}
-
-fn page(mut args: impl Iterator<Item = String>) -> Result<Command, String> {
-    let (mut file, mut output) = (None, None);
-    while let Some(arg) = args.next() {
-        match (arg.as_str(), arg.strip_prefix("--output=")) {
-            ("--help" | "-h", _) => return Ok(Command::Help),
-            (_, Some(name)) => output = Some(PathBuf::from(name)),
-            ("--output", None) => {
-                output = Some(args.next().ok_or("--output needs a value")?.into())
-            }
-            (option, _) if option.starts_with("--") => {
-                return Err(format!("there is no option {option} here"));
-            }
-            _ if file.is_none() => file = Some(PathBuf::from(arg)),
-            (other, _) => return Err(format!("one file at a time: {other:?} is one too many")),
+fn page(mut args: Arguments) -> Result<Command, String> {
+    let mut file = None;
+    let mut output = None;
+    while let Some(argument) = args.next()? {
+        match argument {
+            Argument::Help => return Ok(Command::Help),
+            Argument::Option(option) if option == "--output" => output = Some(args.path(&option)?),
+            Argument::Option(option) => return Err(no_option(&option)),
+            Argument::File(other) if file.is_some() => return Err(one_too_many(&other)),
+            Argument::File(first) => file = Some(first),
         }
     }
     Ok(Command::Page {
@@ -342,16 +424,16 @@ mod tests {
     use super::*;
 
     fn read(line: &str) -> Result<Command, String> {
-        parse(
-            line.split(' ')
-                .filter(|word| !word.is_empty())
-                .map(str::to_owned),
-        )
+        let words = line.split(' ').filter(|word| !word.is_empty());
+        let words: Vec<String> = words.map(str::to_owned).collect();
+        parse(words)
     }
 
     #[test]
     fn arguments_are_read() {
-        assert_eq!(read(""), Ok(Command::Help));
+        for line in ["", "help", "-h", "run --help", "page a -h"] {
+            assert_eq!(read(line), Ok(Command::Help), "{line}");
+        }
         assert_eq!(read("schema"), Ok(Command::Schema));
         let refused = "`schema` takes no arguments, and \"--json\" is one";
         assert_eq!(read("schema --json"), Err(refused.to_owned()));
@@ -460,6 +542,8 @@ mod tests {
             ("run a --page x --page y", "--page is given twice"),
             ("serve a --port 1 --port 2", "--port is given twice"),
             ("run a --picture png", "there is \"mermaid\""),
+            ("check a --json=yes", "--json"),
+            ("check a -j", "no option -j here"),
             ("run a --profiles", "needs a value"),
             ("run a --approve perhaps", "write yes, no, or a JSON object"),
             ("run a --approve b=[1]", "write yes, no, or a JSON object"),

@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use self::args::{Command, USAGE};
 
 fn main() -> ExitCode {
-    let command = match args::parse(std::env::args().skip(1)) {
+    let command = match args::parse(std::env::args_os().skip(1)) {
         Ok(command) => command,
         Err(mistake) => {
             terminal::print_line(&format!("{mistake}\n\n{USAGE}"));
