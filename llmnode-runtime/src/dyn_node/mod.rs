@@ -24,7 +24,10 @@ use crate::error::NodeError;
 use crate::node::{Node, NodeFacts};
 use crate::output::{AnswerKind, OutputSpec, Untyped};
 use crate::prompt::generated::{Prompt, Segment};
-use crate::run::{Choices, ChosenValues, Cx, Exec, LlmNode, Run, Tools, Toolset, walk_json};
+use crate::run::{
+    AgentOutcome, Choices, ChosenValues, Cx, Exec, LlmNode, Run, Tools, Toolset, exec_or_hand_off,
+    walk_json,
+};
 use crate::settings::{EMPTY_SETTINGS, NodeKind, Recovery, Settings, Stacks};
 use llmnode_model::BoxError;
 use llmnode_model::Category;
@@ -236,27 +239,43 @@ impl Node for DynNode {
 #[diagnostic::do_not_recommend]
 impl<S: ?Sized + Sync> Exec<S> for DynNode {
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<Value, BoxError> {
+        self.check_input()?;
+        crate::run::exec(self, cx).await
+    }
+}
+
+impl DynNode {
+    /// As [`Exec::exec`], for a caller that goes on elsewhere when a tool [hands off](crate::Toolset::handoff).
+    #[doc(hidden)]
+    pub async fn exec_or_hand_off<S: ?Sized + Sync>(
+        &self,
+        cx: &Cx<'_, S>,
+    ) -> Result<AgentOutcome<Value>, BoxError> {
+        self.check_input()?;
+        exec_or_hand_off(self, cx).await
+    }
+
+    /// There is one, and it can be written as JSON.
+    fn check_input(&self) -> Result<(), NodeError> {
         match &self.input {
             Input::Missing => {
                 let message = format!(
                     "the node `{}` has no input: `ask` or `chat` gives it one",
                     self.setup.name
                 );
-                Err(NodeError::new(Category::PrepError, message).into())
+                Err(NodeError::new(Category::PrepError, message))
             }
-            Input::Payload(payload) => {
-                if let Err(fault) = payload.text() {
+            Input::Payload(payload) => match payload.text() {
+                Ok(_) => Ok(()),
+                Err(fault) => {
                     let error = NodeError::new(Category::SchemaError, fault.to_string());
-                    return Err(error.with_source(fault).into());
+                    Err(error.with_source(fault))
                 }
-                crate::run::exec(self, cx).await
-            }
-            Input::Chat => crate::run::exec(self, cx).await,
+            },
+            Input::Chat => Ok(()),
         }
     }
-}
 
-impl DynNode {
     /// Every node of this type has a place for earlier messages, so that an empty one says nothing of a chat.
     fn write_history(&self, to: &mut Prompt) {
         to.history(&self.history);

@@ -1,8 +1,6 @@
 //! The pause of a node that is known only at run time: the node itself waits, or a call in it does.
 
-use std::sync::Arc;
-
-use llmnode_model::{Category, Message, ToolCall};
+use llmnode_model::{Category, ToolCall};
 
 use super::call_state::{CallState, Conversation, OpenCall, Paused};
 use super::decision::Decision;
@@ -92,31 +90,5 @@ impl Paused {
         let waits = PausedError(self);
         let message = waits.message();
         NodeError::new(Category::Paused, message).with_source(waits)
-    }
-
-    /// Returns the messages of the round that waits, where this function answers the calls that have no result. A call whose
-    /// answer is `None` stays open.
-    #[doc(hidden)]
-    pub fn round(&self, answer: impl Fn(&ToolCall) -> Option<String>) -> Vec<Message> {
-        let Conversation {
-            content,
-            carried,
-            calls,
-            ..
-        } = &*self.0;
-        let asked = Message::assistant(content.as_str())
-            .calling(calls.iter().map(|open| open.call.clone()))
-            .carrying(carried.clone().map(Arc::new));
-        std::iter::once(asked)
-            .chain(
-                calls
-                    .iter()
-                    .filter_map(|OpenCall { call, state }: &OpenCall| {
-                        state
-                            .result()
-                            .or_else(|| Some(Message::tool(&*call.id, answer(call)?)))
-                    }),
-            )
-            .collect()
     }
 }

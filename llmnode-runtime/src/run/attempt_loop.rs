@@ -156,6 +156,14 @@ pub(super) enum Success {
     ToolCalls,
 }
 
+/// What follows the tools of an answer.
+pub(super) enum AfterTools {
+    /// The model is asked with their results.
+    NextTurn,
+    /// The turns have ended without an answer: somebody else goes on.
+    HandedOff,
+}
+
 pub(super) trait Attempts: Send {
     async fn once(&mut self, one: &PlannedAttempt, progress: &Progress<'_>) -> Result<(), Failure>;
 
@@ -164,8 +172,8 @@ pub(super) trait Attempts: Send {
         Ok(Success::Output)
     }
 
-    async fn run_tools(&mut self) -> Result<(), Failure> {
-        Ok(())
+    async fn run_tools(&mut self) -> Result<AfterTools, Failure> {
+        Ok(AfterTools::NextTurn)
     }
 
     async fn failed(
@@ -219,7 +227,11 @@ pub(super) async fn run(
                 return Ok(());
             }
             // Boxed, so that calls without tools reserve no space for it.
-            outcome = Box::pin(plan.in_time(attempts.run_tools())).await;
+            outcome = match Box::pin(plan.in_time(attempts.run_tools())).await {
+                Ok(AfterTools::NextTurn) => Ok(()),
+                Ok(AfterTools::HandedOff) => return Ok(()),
+                Err(failure) => Err(failure),
+            };
         }
         let Err(mut failure) = outcome else {
             progress.next_turn();

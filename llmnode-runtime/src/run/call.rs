@@ -580,6 +580,7 @@ fn start<'a, 'r: 'a>(
             let own = CallExtensions {
                 listener,
                 turn: turn_of(&options),
+                handoff: None,
             };
             let execution = execution((core, &caller, &own), &scope, settings, &mut *node);
             let mut execution = pin!(execution.instrument(span));

@@ -7,6 +7,7 @@ use tracing::Span;
 use super::batches::BatchPool;
 use super::core::RunCore;
 use super::event::{FlowContext, Observer};
+use super::handoff::HandoffSlot;
 use super::listener::Listener;
 use super::map_item::MapItem;
 use super::resume::Origin;
@@ -41,6 +42,8 @@ pub(super) struct CallExtensions<'r> {
     pub(super) listener: Option<&'r Listener<'r>>,
     /// The turn that the call has in a conversation.
     pub(super) turn: Option<&'r Turn<'r>>,
+    /// Who made the call can go on elsewhere, and takes a handoff in place of an answer.
+    pub(super) handoff: Option<&'r HandoffSlot>,
 }
 
 impl<'r> CallContext<'r> {
@@ -55,6 +58,10 @@ impl<'r> CallContext<'r> {
 
     pub(super) fn turn(&self) -> Option<&'r Turn<'r>> {
         self.own?.turn
+    }
+
+    pub(super) fn handoff(&self) -> Option<&'r HandoffSlot> {
+        self.own?.handoff
     }
 }
 

@@ -51,6 +51,9 @@ pub(super) trait ErasedNode<'n>: Send + Sync {
         context: &'a CallContext<'_>,
     ) -> Option<BoxFuture<'a, Outcome>>;
 
+    /// Where a call of the tool hands off to. `None`: it does not.
+    fn hands_off(&self, tool: usize) -> Option<usize>;
+
     fn fall_back<'a>(&'a mut self, error: &'a NodeError) -> Option<FallbackFuture<'a>>;
 
     /// The text of the fallback value.

@@ -24,6 +24,7 @@ mod extract;
 mod failure;
 mod fallback;
 mod feedback;
+mod handoff;
 mod hints;
 mod history;
 mod internals;
@@ -74,6 +75,7 @@ pub use examples::{Example, ExampleInput, ExampleOutput, ExampleText, Input, Int
 pub use fallback::{
     FallbackFuture, FallbackJson, FallbackProbe, FallbackWithoutText, fallback, fallback_with_state,
 };
+pub use handoff::{AgentOutcome, Handoff, HandoffCall};
 pub use internals::{CxInternals, RunInternals};
 pub use llm_node::LlmNode;
 pub use map::{Map, recorded_by};
@@ -89,4 +91,5 @@ pub use tools::{
     Replied, ResultOf, Tool, ToolError, ToolFn, ToolReply, Tools, Toolset, ToolsetInternals,
     fallible, images_left_out, reply,
 };
+pub(crate) use typed_node::exec_or_hand_off;
 pub use typed_node::{asks, exec};

@@ -24,7 +24,7 @@ use llmnode_model::{Category, ChatModel, Request};
 
 use super::at_gate::{GateKeeper, not_asked};
 use super::attempt::{Exchange, attempt, record_failure};
-use super::attempt_loop::{Attempts, CallPlan, PlannedAttempt, Success};
+use super::attempt_loop::{AfterTools, Attempts, CallPlan, PlannedAttempt, Success};
 use super::core::Target;
 use super::erased_node::ErasedNode;
 use super::failure::Failure;
@@ -175,9 +175,9 @@ impl Attempts for ModelAttempts<'_, '_> {
         Ok(success)
     }
 
-    async fn run_tools(&mut self) -> Result<(), Failure> {
+    async fn run_tools(&mut self) -> Result<AfterTools, Failure> {
         let Some(round) = self.round.take() else {
-            return Ok(());
+            return Ok(AfterTools::NextTurn);
         };
         if let Some(listener) = self.plan.context.listener() {
             listener.drained().await;

@@ -12,10 +12,11 @@ use llmnode_reader::{OutputSchema, Reader, Violation};
 use super::attempt_loop::{self, CallPlan};
 use super::begin_turn::begin_turn;
 use super::choices::{Choices, ChosenValues};
-use super::context::CallContext;
+use super::context::{CallContext, CallExtensions};
 use super::cx::Cx;
 use super::erased_node::ErasedNode;
 use super::fallback::FallbackFuture;
+use super::handoff::{AgentOutcome, HandoffSlot};
 use super::llm_node::LlmNode;
 use super::map_item::MapItem;
 use super::model_attempts::{Asking, ModelAttempts};
@@ -61,6 +62,34 @@ where
         .await?;
         // The loop succeeds only with a value: an accepted one, or the fallback's.
         value.ok_or_else(without_value)
+    }
+}
+
+/// Runs a node whose tools may hand off.
+pub(crate) async fn exec_or_hand_off<N, S>(
+    node: &N,
+    cx: &Cx<'_, S>,
+) -> Result<AgentOutcome<N::Output>, BoxError>
+where
+    N: LlmNode<S> + Exec<S>,
+    S: ?Sized,
+{
+    let slot = HandoffSlot::default();
+    let own = CallExtensions {
+        listener: cx.context.listener(),
+        turn: cx.context.turn(),
+        handoff: Some(&slot),
+    };
+    let context = CallContext {
+        own: Some(&own),
+        ..cx.context
+    };
+    let state = cx.state;
+    let mut value = None;
+    ask(node, Cx { context, state }, &mut value).await?;
+    match slot.into_handoff() {
+        Some(handoff) => Ok(AgentOutcome::HandedOff(handoff)),
+        None => Ok(AgentOutcome::Answer(value.ok_or_else(without_value)?)),
     }
 }
 
@@ -166,6 +195,8 @@ async fn ask_loop(
             }
         };
         match outcome {
+            // Whoever takes the handoff has its round, and goes on with the conversation.
+            Ok(()) if context.handoff().is_some_and(HandoffSlot::is_taken) => Ok(()),
             Ok(()) => {
                 asking.finish();
                 Ok(())
@@ -538,6 +569,10 @@ impl<'r, S: ?Sized + Sync> ErasedNode<'r> for StatedNode<'r, S> {
         context: &'a CallContext<'_>,
     ) -> Option<BoxFuture<'a, Outcome>> {
         self.tools.execute(tool, self.state, context, invocation)
+    }
+
+    fn hands_off(&self, tool: usize) -> Option<usize> {
+        self.tools.hands_off(tool)
     }
 
     fn not_chosen(&self, wrapped: bool) -> Result<Vec<Violation>, String> {

@@ -1,12 +1,15 @@
 //! The turns of an agent: a round of tools is executed, and the model is asked with their results.
 
-use llmnode_model::Message;
+use llmnode_model::{Message, ToolCall};
 
 use super::ModelAttempts;
 use crate::ledger::{AttemptKind, OpenAttempt, RunEvent, ToolRecord};
+use crate::pause::OpenCall;
+use crate::run::attempt_loop::AfterTools;
 use crate::run::failure::Failure;
+use crate::run::handoff::Handoff;
 use crate::run::repetition::Repetition;
-use crate::run::tools::{ConversationId, Executor, Round, RunningRound};
+use crate::run::tools::{ConversationId, Executor, Round, RunningRound, tool_index};
 
 impl ModelAttempts<'_, '_> {
     /// The id of the conversation.
@@ -23,7 +26,7 @@ impl ModelAttempts<'_, '_> {
         }
     }
 
-    pub(super) async fn execute(&mut self, round: Box<Round>) -> Result<(), Failure> {
+    pub(super) async fn execute(&mut self, round: Box<Round>) -> Result<AfterTools, Failure> {
         let conversation_id = self.conversation_id();
         if self.plan.context.turn().is_some() {
             Box::pin(self.keep_turn(Some(&round)))
@@ -46,7 +49,7 @@ impl ModelAttempts<'_, '_> {
         executor.execute(running, &self.request).await?;
         let Some(RunningRound { round, states, .. }) = self.running.take().map(|running| *running)
         else {
-            return Ok(());
+            return Ok(AfterTools::NextTurn);
         };
         match round.to_messages(states.into_iter().flatten().collect()) {
             Ok(messages) => {
@@ -56,10 +59,36 @@ impl ModelAttempts<'_, '_> {
                         .await
                         .map_err(Failure::from_exec_error)?;
                 }
+                Ok(AfterTools::NextTurn)
             }
-            Err(open) => return Err(Failure::paused(self.paused(conversation_id, *round, open))),
+            Err(open) => self.end_turns(conversation_id, *round, open),
         }
-        Ok(())
+    }
+
+    /// Some calls of the round have no result: the turns end with a handoff, or somebody has to decide.
+    fn end_turns(
+        &self,
+        conversation_id: String,
+        round: Round,
+        mut open: Vec<OpenCall>,
+    ) -> Result<AfterTools, Failure> {
+        if let Some(slot) = self.plan.context.handoff() {
+            let tools = &self.request.tools;
+            let ended = Handoff::from_round(
+                &round.content,
+                round.carried.as_ref(),
+                open,
+                |call: &ToolCall| self.node.hands_off(tool_index(tools, &call.name)?),
+            );
+            match ended {
+                Ok(handoff) => {
+                    slot.put(handoff);
+                    return Ok(AfterTools::HandedOff);
+                }
+                Err(waiting) => open = waiting,
+            }
+        }
+        Err(Failure::paused(self.paused(conversation_id, round, open)))
     }
 
     /// `is_unknown`: no tool of the round exists.

@@ -46,6 +46,11 @@ pub(super) trait AnyTool<S: ?Sized>: Send + Sync {
     fn is_external(&self) -> bool {
         false
     }
+
+    /// Where a call of it hands off to: it ends the turns of the agent. `None`: it does not.
+    fn hands_off(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// A call whose arguments were read.
@@ -110,5 +115,9 @@ impl<S: ?Sized> AnyTool<S> for Stateless {
 
     fn is_external(&self) -> bool {
         self.0.is_external()
+    }
+
+    fn hands_off(&self) -> Option<usize> {
+        self.0.hands_off()
     }
 }

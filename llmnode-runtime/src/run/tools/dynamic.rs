@@ -214,8 +214,10 @@ impl ReadCall for ContextCall<'_> {
     }
 }
 
-/// A tool whose result the program gives. A call of it waits.
-pub(super) struct ExternalTool;
+/// A tool whose result the program gives. A call of it waits, or ends the turns of the agent.
+pub(super) struct ExternalTool {
+    pub(super) hands_off: Option<usize>,
+}
 
 struct ExternalCall;
 
@@ -240,6 +242,10 @@ impl AnyTool<()> for ExternalTool {
 
     fn is_external(&self) -> bool {
         true
+    }
+
+    fn hands_off(&self) -> Option<usize> {
+        self.hands_off
     }
 }
 

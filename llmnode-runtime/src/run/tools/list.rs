@@ -125,6 +125,11 @@ impl<S: ?Sized> Tools<S> {
         }))
     }
 
+    /// Where a call of the tool at this place hands off to. `None`: it does not.
+    pub(in crate::run) fn hands_off(&self, at: usize) -> Option<usize> {
+        self.list.get(at)?.tool.hands_off()
+    }
+
     /// Checks names, which the compiler cannot. Reports all faults at once.
     pub(in crate::run) fn check(&self, answer: Option<&OutputSchema>) -> Result<(), NodeError> {
         let mut names = BTreeSet::new();

@@ -27,7 +27,7 @@ pub use list::Tools;
 pub(super) use outcome::Outcome;
 pub use outcome::{MAX_IMAGE_BYTES, MAX_IMAGES, MAX_RESULT, images_left_out};
 pub(super) use round::{
-    MAX_CALLS, Round, RunningRound, answer_or_calls, forbidden_calls, unanswered_call,
+    MAX_CALLS, Round, RunningRound, answer_or_calls, forbidden_calls, tool_index, unanswered_call,
 };
 pub use toolset::Toolset;
 pub use typed::Tool;

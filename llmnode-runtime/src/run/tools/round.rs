@@ -316,7 +316,7 @@ impl Round {
     }
 }
 
-pub(super) fn tool_index(tools: &[ToolSpec], name: &str) -> Option<usize> {
+pub(in crate::run) fn tool_index(tools: &[ToolSpec], name: &str) -> Option<usize> {
     tools.iter().position(|tool| tool.name == name)
 }
 

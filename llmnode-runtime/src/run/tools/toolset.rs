@@ -189,12 +189,22 @@ impl Toolset {
             .any(|tool| tool.require_approval || tool.tool.is_external())
     }
 
-    /// Returns the same names, descriptions and schemas as tools whose results the program gives.
+    /// Returns the same names, descriptions and schemas as tools that [hand off](Toolset::handoff).
     #[doc(hidden)]
     #[must_use]
-    pub fn as_external(mut self) -> Self {
-        self.tools = self.changed(|tool| tool.tool = Arc::new(ExternalTool));
+    pub fn as_handoffs(mut self, to: usize) -> Self {
+        let hands_off = Some(to);
+        self.tools = self.changed(|tool| tool.tool = Arc::new(ExternalTool { hands_off }));
         self
+    }
+
+    /// Adds a tool whose call ends the turns of the agent: who made the call goes on elsewhere. `to` is for the caller, who gets it
+    /// back. In a call that takes no handoff it is a tool [without a body](Toolset::external).
+    #[doc(hidden)]
+    #[must_use]
+    pub fn handoff(self, spec: ToolSpec, to: usize) -> Self {
+        let hands_off = Some(to);
+        self.add(spec, ExternalTool { hands_off })
     }
 
     /// Adds a tool without a body. A call of it pauses the agent, and the program gives its result:
@@ -214,7 +224,7 @@ impl Toolset {
     /// ```
     #[must_use]
     pub fn external(self, spec: ToolSpec) -> Self {
-        self.add(spec, ExternalTool)
+        self.add(spec, ExternalTool { hands_off: None })
     }
 
     /// Lets every function in the set wait for an [approval](crate::Approval).

@@ -125,12 +125,12 @@ pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
     let answer = writes(&data, node);
     node.untrusted();
     node.handles(&["default", TOOL_CALL], &[]);
-    let on_way = node
+    let executed_at = node
         .links
         .iter()
-        .any(|link| link.kind == LinkKind::ExecutorStep);
+        .position(|link| link.kind == LinkKind::ExecutorStep);
     node.facts.pauses |= tools.may_pause();
-    if on_way && tools.may_pause() {
+    if executed_at.is_some() && tools.may_pause() {
         let message = "a tool here waits for an approval or a result, but the node that executes it cannot wait: let that node lead \
                        back to the agent, and nowhere else";
         node.late.fault(
@@ -146,7 +146,10 @@ pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
         system,
         prompt,
         choices,
-        tools: if on_way { tools.as_external() } else { tools },
+        tools: match executed_at {
+            Some(link) => tools.as_handoffs(link),
+            None => tools,
+        },
         links: node.links.to_vec(),
         answer,
         save_as: data.save_as,

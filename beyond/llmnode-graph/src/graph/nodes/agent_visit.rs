@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use llmnode_runtime::internal::{CxInternals as _, ErrorInternals as _};
+use llmnode_runtime::internal::{AgentOutcome, CxInternals as _, Handoff};
 use llmnode_runtime::{
-    BoxError, BoxFuture, Category, DynNode, Exec, Message, NodeError, Paused, Role, ToolCall,
-    Toolset,
+    BoxError, BoxFuture, Category, DynNode, Exec, Message, NodeError, Role, Toolset,
 };
 use serde_json::Value;
 
@@ -74,18 +73,15 @@ impl GraphNode for Agent {
                 }
                 _ => ask,
             };
-            let update = match ask.exec(visit.cx()).await {
-                Ok(answer) => self.answered(visit, answer),
-                Err(error) => {
-                    let error = NodeError::of_execution(error);
-                    let paused = error
-                        .paused()
-                        .filter(|_| !visit.step.is_called())
-                        .ok_or(None);
-                    paused
-                        .and_then(|paused| self.handed_over(paused))
-                        .map_err(|waits| waits.unwrap_or(error))?
-                }
+            // Who called it as a tool waits for its answer, so it hands nothing off.
+            let outcome = if visit.step.is_called() {
+                AgentOutcome::Answer(ask.exec(visit.cx()).await?)
+            } else {
+                ask.exec_or_hand_off(visit.cx()).await?
+            };
+            let update = match outcome {
+                AgentOutcome::Answer(answer) => self.answered(visit, answer),
+                AgentOutcome::HandedOff(handoff) => self.handed_off(&handoff),
             };
             Ok(self.traced(visit, update))
         })
@@ -195,64 +191,31 @@ impl Agent {
         }
     }
 
-    /// Calls that end the visit. `Err`: something waits for a person; `None` in it: the pause as it is.
-    fn handed_over(&self, paused: Paused) -> Result<Update, Option<NodeError>> {
-        let target = |name: &str| {
-            let handoff = self
-                .links
-                .iter()
-                .find(|link| link.kind == LinkKind::Handoff && link.name == name);
-            let executes = |link: &&ToolLink| link.kind == LinkKind::ExecutorStep;
-            handoff.or_else(|| {
-                self.links
-                    .iter()
-                    .find(executes)
-                    .filter(|_| self.tools.names().any(|tool| tool == name))
-            })
-        };
-        let waiting = paused.waiting();
-        let first = waiting
-            .iter()
-            .find_map(|call| Some((call, target(&call.name)?)));
-        let Some((first, link)) = first else {
-            return Err(None);
-        };
-        if waiting.iter().any(|call| target(&call.name).is_none()) {
-            // A person decides first; then the model may call again.
-            let why = "not executed: other calls wait; call again after their results";
-            let later = waiting
-                .iter()
-                .filter(|call| target(&call.name).is_some())
-                .map(|call| call.id.clone());
-            let paused = later
-                .into_iter()
-                .try_fold(paused.clone(), |paused, id| paused.answer(&id, why));
-            return Err(Some(paused.map_or_else(|error| error, Paused::into_error)));
-        }
-        let is_here = |call: &ToolCall| match link.kind {
-            // The shown id is escaped as in JSON pointers.
-            LinkKind::Handoff => call.id == first.id.replace("~1", "/").replace("~0", "~"),
-            _ => target(&call.name).is_some_and(|one| one.kind == link.kind),
-        };
-        let answer = |call: &ToolCall| match (is_here(call), link.kind) {
-            (true, LinkKind::Handoff) => Some(format!("handed to {}", link.label)),
-            (true, _) => None,
-            (false, _) => Some(format!(
-                "not executed: the conversation was handed to {}",
-                link.label
-            )),
-        };
-        let update = paused
-            .round(answer)
-            .into_iter()
-            .fold(Update::new(), Update::with_message);
-        let update = update.with_action(format!("{TOOL_CALL}:{}", link.id));
-        Ok(match link.kind {
-            LinkKind::Handoff => {
-                let call = ToolCall::new(&*first.id, &*first.name, &*first.arguments);
-                update.with_value(handoff_key(&link.id), query_of(&call))
+    /// The visit ends with a call, and the flow continues where its link leads.
+    fn handed_off(&self, handoff: &Handoff) -> Update {
+        let link = &self.links[handoff.to()];
+        let is_executed_there = link.kind == LinkKind::ExecutorStep;
+        let messages = handoff.round(|call| {
+            if is_executed_there && call.to == handoff.to() {
+                // Its result comes from there.
+                None
+            } else if call.is_first {
+                Some(format!("handed to {}", link.label))
+            } else {
+                Some(format!(
+                    "not executed: the conversation was handed to {}",
+                    link.label
+                ))
             }
-            _ => update,
-        })
+        });
+        let update = messages
+            .into_iter()
+            .fold(Update::new(), Update::with_message)
+            .with_action(format!("{TOOL_CALL}:{}", link.id));
+        if is_executed_there {
+            update
+        } else {
+            update.with_value(handoff_key(&link.id), query_of(handoff.call()))
+        }
     }
 }

@@ -14,9 +14,10 @@ pub(super) fn with_links(tools: Toolset, links: &[ToolLink], visit: &NodeContext
     let mut values = None;
     links
         .iter()
-        .filter(|link| link.is_callable())
-        .fold(tools, |tools, link| match link.kind {
-            LinkKind::Handoff => tools.external(spec(link)),
+        .enumerate()
+        .filter(|(_, link)| link.is_callable())
+        .fold(tools, |tools, (at, link)| match link.kind {
+            LinkKind::Handoff => tools.handoff(spec(link), at),
             _ => {
                 let values =
                     values.get_or_insert_with(|| Arc::new(visit.state().with_turns(Vec::new())));
