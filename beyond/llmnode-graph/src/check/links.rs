@@ -34,7 +34,7 @@ impl Links {
 }
 
 pub(crate) fn links(file: &GraphFile, faults: &mut Faults) -> Links {
-    let names = Names::of(file);
+    let names = Names::new(file);
     let mut links = Links {
         are_complete: file.edges_are_known,
         calls_are_known: file.calls_are_known,
@@ -83,7 +83,7 @@ struct Names<'f> {
 }
 
 impl<'f> Names<'f> {
-    fn of(file: &'f GraphFile) -> Self {
+    fn new(file: &'f GraphFile) -> Self {
         let mut ids = HashMap::new();
         for (index, node) in file.nodes.iter().enumerate() {
             ids.entry(node.id.as_str())

@@ -43,7 +43,7 @@ pub(super) struct FileText {
 #[derive(JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]
 struct FieldText {
-    /// How a value that is written joins the one that is there.
+    /// How a write is merged into the existing value.
     reducer: Option<Reducer>,
     #[schemars(flatten)]
     value: TypeText,
@@ -103,7 +103,7 @@ enum FurtherMembers {
     Of(Box<TypeText>),
 }
 
-/// How a value that is written joins the one that is there.
+/// How a write is merged into the existing value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline, extend("x-what" = "reducer"))]
@@ -170,7 +170,7 @@ struct EdgeText {
     /// The id of the node to which it leads; `END`: the end.
     #[schemars(extend("x-also" = ["to"]))]
     target: String,
-    /// By which decision of its node it is taken. Default: the way on.
+    /// The source handle: the decision of its node by which the edge is taken. Default: the way on.
     #[serde(rename = "sourceHandle")]
     source_handle: Option<String>,
     /// Where it is drawn to, for front ends.

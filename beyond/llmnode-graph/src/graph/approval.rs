@@ -19,7 +19,7 @@ pub(crate) enum ApprovalGate {
 
 impl ApprovalGate {
     /// Pauses if nobody has decided. `call`: of a `tool`, as the state produces it.
-    pub(crate) async fn of(
+    pub(crate) async fn new(
         step: &GraphStep,
         cx: &Cx<'_, State>,
         call: Option<&ToolCall>,

@@ -48,7 +48,7 @@ pub(crate) fn failure(node: &str, error: &NodeError) -> Update {
 
 impl GraphStep {
     /// `Err`: what the model reads instead.
-    pub(crate) fn called(&self, at: usize) -> Result<Self, &'static str> {
+    pub(crate) fn for_call(&self, at: usize) -> Result<Self, &'static str> {
         let callers = [&*self.callers, &[self.at]].concat();
         if callers.contains(&at) {
             return Err("not executed: it is already working on this; try another way");
@@ -99,7 +99,7 @@ impl GraphStep {
 
     pub(crate) async fn run_subgraph(&self, cx: &Cx<'_, State>) -> Result<Update, BoxError> {
         let Some(graph) = &self.loaded_node().subgraph else {
-            return Err(NodeError::new(Category::ConfigError, "no graph stands here").into());
+            return Err(NodeError::new(Category::ConfigError, "this node has no subgraph").into());
         };
         let (state, _) = cx.flow(graph, cx.state().clone()).await?;
         Ok(Update::new().with_message(Message::assistant(state.last_text())))
@@ -138,7 +138,7 @@ impl GraphStep {
         Ok(update)
     }
 
-    async fn visited(
+    async fn run_caught(
         &self,
         cx: &Cx<'_, State>,
         approved: Option<&ToolCall>,
@@ -155,9 +155,9 @@ impl GraphStep {
         }
     }
 
-    async fn stepped(&self, cx: &Cx<'_, State>) -> Result<Output, NodeError> {
+    async fn run_step(&self, cx: &Cx<'_, State>) -> Result<Output, NodeError> {
         let call = self.call(cx)?;
-        let gate = ApprovalGate::of(self, cx, call.as_ref()).await?;
+        let gate = ApprovalGate::new(self, cx, call.as_ref()).await?;
         let (edits, approved, within) = match &gate {
             ApprovalGate::Open => (Map::new(), None, None),
             ApprovalGate::Decided(edits) => (edits.clone(), None, None),
@@ -169,8 +169,8 @@ impl GraphStep {
         let origin = within.map(Origin::paused);
         let seen = cx.with_origin(origin.as_ref());
         let outcome = match &state {
-            Some(state) => self.visited(&seen.with_state(state), approved).await,
-            None => self.visited(&seen, approved).await,
+            Some(state) => self.run_caught(&seen.with_state(state), approved).await,
+            None => self.run_caught(&seen, approved).await,
         };
         let update = outcome.map_err(|error| {
             self.paused_within(cx.state(), error, &edits, call.as_ref(), approved)
@@ -247,7 +247,7 @@ impl Exec<State> for GraphStep {
         if self.is_called() && !(self.loaded_node().approval && self.loaded_node().call.is_some()) {
             return Ok(self.output(self.visit(cx, None).await?));
         }
-        Ok(self.stepped(cx).await?)
+        Ok(self.run_step(cx).await?)
     }
 }
 

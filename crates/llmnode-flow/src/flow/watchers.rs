@@ -39,7 +39,7 @@ impl<'r> Watchers<'r> {
             }));
         }
         watchers.hooks.push(Box::new(move |event| {
-            if let Some(mut inner) = NestedEvent::of(event) {
+            if let Some(mut inner) = NestedEvent::from_event(event) {
                 around.step(&calls, &mut inner);
             }
         }));
@@ -164,7 +164,7 @@ enum NestedEvent {
 
 impl NestedEvent {
     /// `None` for the end of a nested flow, which the end of the outer step reports.
-    fn of(event: &FlowEvent<'_>) -> Option<Self> {
+    fn from_event(event: &FlowEvent<'_>) -> Option<Self> {
         match event {
             FlowEvent::StepBegins { position, node } => Some(NestedEvent::Begins {
                 position: (*position).clone(),

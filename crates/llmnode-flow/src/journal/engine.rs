@@ -28,25 +28,25 @@ const STEP: Duration = Duration::from_millis(5);
 /// writes and reads it; what is in it is llmnode's. It holds states, answers and results of tools in clear.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Entry(Kept);
+pub struct Entry(EntryData);
 
 impl Entry {
-    fn of(records: Vec<Record>, then: Option<Then>) -> Self {
-        Entry(Kept { records, then })
+    fn new(records: Vec<Record>, then: Option<EntryEnd>) -> Self {
+        Entry(EntryData { records, then })
     }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Kept {
+struct EntryData {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     records: Vec<Record>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    then: Option<Then>,
+    then: Option<EntryEnd>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Then {
+enum EntryEnd {
     Paused(Box<Paused>),
     InDoubt {
         node: String,
@@ -233,9 +233,9 @@ impl<T: Serialize + DeserializeOwned> Replay<T> {
                     if let (None, Some(PendingStep { node, at, .. })) =
                         (&settlement, in_doubt(&known))
                     {
-                        return Ok(Entry::of(
+                        return Ok(Entry::new(
                             Vec::new(),
-                            Some(Then::InDoubt {
+                            Some(EntryEnd::InDoubt {
                                 node,
                                 at,
                                 fault: None,
@@ -245,8 +245,8 @@ impl<T: Serialize + DeserializeOwned> Replay<T> {
                     UnderWay::start(&start, (known, decided, settlement))
                 }
             };
-            let (entry, goes_on) = flow.next().await?;
-            if goes_on {
+            let (entry, continues) = flow.next().await?;
+            if continues {
                 *lock(&under_way) = Some(flow);
             }
             Ok(entry)
@@ -258,7 +258,7 @@ impl<T: Serialize + DeserializeOwned> Replay<T> {
     /// # Errors
     /// A `config_error`: what came of the flow cannot be read, so another version of the program wrote it.
     pub fn take(&mut self, entry: Entry) -> Result<ReplayStep<T>, NodeError> {
-        let Kept { records, then } = entry.0;
+        let EntryData { records, then } = entry.0;
         self.entries += 1;
         for record in &records {
             match &record.0 {
@@ -280,13 +280,13 @@ impl<T: Serialize + DeserializeOwned> Replay<T> {
         }
         Ok(match then {
             None => ReplayStep::On { at: self.at.clone(), steps: self.steps },
-            Some(Then::Paused(paused)) => ReplayStep::Waits(*paused),
-            Some(Then::InDoubt { node, at, fault }) => {
+            Some(EntryEnd::Paused(paused)) => ReplayStep::Waits(*paused),
+            Some(EntryEnd::InDoubt { node, at, fault }) => {
                 self.settlement = None;
                 ReplayStep::InDoubt { node, at, fault }
             }
-            Some(Then::Failed { category, message }) => ReplayStep::Ended(Err(NodeError::new(category, message))),
-            Some(Then::Returned(output)) => ReplayStep::Ended(Ok(serde_json::from_value(output).map_err(|error| {
+            Some(EntryEnd::Failed { category, message }) => ReplayStep::Ended(Err(NodeError::new(category, message))),
+            Some(EntryEnd::Returned(output)) => ReplayStep::Ended(Ok(serde_json::from_value(output).map_err(|error| {
                 config_error(format!("what came of the flow cannot be read: {error}; another version of the program wrote it"))
             })?)),
         })
@@ -307,7 +307,7 @@ impl<T: Serialize + DeserializeOwned> Replay<T> {
     /// # Errors
     /// None in practice: the records are in memory.
     pub async fn history(&self) -> Result<History, JournalError> {
-        History::of(&mut Replayed::of(&self.known)).await
+        History::of(&mut Replayed::new(&self.known)).await
     }
 }
 
@@ -331,7 +331,7 @@ pub struct ReplayStart {
 }
 
 /// A call that is still in doubt, since what was said of it could not be used.
-type Refused = Arc<Mutex<Option<Then>>>;
+type Refused = Arc<Mutex<Option<EntryEnd>>>;
 
 struct Settles {
     node: &'static str,
@@ -390,7 +390,7 @@ impl ReplayStart {
                 output_of(&node, output, &self.settles)
                     .map(|output| resume.happened_as(output))
                     .map_err(|fault| {
-                        *lock(&self.refused) = Some(Then::InDoubt {
+                        *lock(&self.refused) = Some(EntryEnd::InDoubt {
                             node,
                             at,
                             fault: Some(fault.clone()),
@@ -515,7 +515,7 @@ impl UnderWay {
             Some(Event::Over(outcome)) => return self.over(outcome),
             None => {
                 let message = "the task of the flow is gone, by a panic or the end of the runtime";
-                let then = Then::Failed {
+                let then = EntryEnd::Failed {
                     category: Category::Panic,
                     message: message.to_owned(),
                 };
@@ -527,9 +527,9 @@ impl UnderWay {
     fn over(&mut self, outcome: Result<Value, NodeError>) -> Result<(Entry, bool), NodeError> {
         let refused = lock(&self.refused).take();
         let then = match outcome {
-            Ok(output) => Then::Returned(output),
+            Ok(output) => EntryEnd::Returned(output),
             Err(error) => match (error.paused(), refused) {
-                (Some(paused), _) => Then::Paused(Box::new(paused)),
+                (Some(paused), _) => EntryEnd::Paused(Box::new(paused)),
                 (None, Some(in_doubt)) => in_doubt,
                 // What was spent is kept before the engine tries again.
                 (None, None) if error.category().group() == Group::Transport => {
@@ -539,7 +539,7 @@ impl UnderWay {
                     self.failed = Some(error);
                     return Ok((self.entry(None), true));
                 }
-                (None, None) => Then::Failed {
+                (None, None) => EntryEnd::Failed {
                     category: error.category(),
                     message: error.to_string(),
                 },
@@ -548,8 +548,8 @@ impl UnderWay {
         Ok((self.entry(Some(then)), false))
     }
 
-    fn entry(&self, then: Option<Then>) -> Entry {
-        Entry::of(std::mem::take(&mut *lock(&self.shared.records)), then)
+    fn entry(&self, then: Option<EntryEnd>) -> Entry {
+        Entry::new(std::mem::take(&mut *lock(&self.shared.records)), then)
     }
 
     fn is_kept(&mut self) {
@@ -574,7 +574,7 @@ struct Replayed {
 }
 
 impl Replayed {
-    fn of(known: &Arc<Vec<Record>>) -> Self {
+    fn new(known: &Arc<Vec<Record>>) -> Self {
         Replayed {
             known: Arc::clone(known),
             to: None,

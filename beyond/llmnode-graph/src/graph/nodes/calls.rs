@@ -71,7 +71,7 @@ fn description(link: &ToolLink) -> String {
 
 /// The query is the only message of the node's state.
 fn body(node: usize, visit: &NodeContext<'_>, values: Arc<State>) -> Arc<ToolFn> {
-    let step = Arc::new(visit.step.called(node));
+    let step = Arc::new(visit.step.for_call(node));
     Arc::new(move |cx: &Cx<'_, ()>, arguments: Value| {
         let (step, values) = (step.clone(), Arc::clone(&values));
         Box::pin(async move {

@@ -66,9 +66,9 @@ pub(super) enum ArrowKind {
 }
 
 impl Drawing {
-    pub(super) fn of(outline: &Outline, record: Option<&FlowRecord>) -> Self {
+    pub(super) fn new(outline: &Outline, record: Option<&FlowRecord>) -> Self {
         let mut drawer = DrawingBuilder {
-            seen: record.map(RecordIndex::of),
+            seen: record.map(RecordIndex::new),
             arrows: Vec::new(),
         };
         let at = Position::default();
@@ -94,7 +94,7 @@ struct RecordIndex<'o> {
 }
 
 impl<'o> RecordIndex<'o> {
-    fn of(record: &'o FlowRecord) -> Self {
+    fn new(record: &'o FlowRecord) -> Self {
         RecordIndex {
             steps: record
                 .steps

@@ -20,13 +20,13 @@ impl Outline {
     /// assert!(picture.starts_with("flowchart TD\n") && picture.contains("greet"));
     /// ```
     pub fn mermaid(&self) -> String {
-        mermaid::draw(&Drawing::of(self, None))
+        mermaid::draw(&Drawing::new(self, None))
     }
 }
 
 impl FlowRecord {
     /// The flow's picture for Mermaid, with the path that was taken: how often, how long and with how many tokens.
     pub fn mermaid(&self) -> String {
-        mermaid::draw(&Drawing::of(&self.outline, Some(self)))
+        mermaid::draw(&Drawing::new(&self.outline, Some(self)))
     }
 }
