@@ -31,6 +31,7 @@ mod cassettes;
 mod changed;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod default_limit;
+mod deferred;
 #[cfg(feature = "journal")]
 mod engine;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]

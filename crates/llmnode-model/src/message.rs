@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::prompt_parts::SentPrompt;
 use super::provider_state::ProviderState;
-use super::tool::ToolCall;
+use super::tool::{FoundTools, ToolCall};
 use crate::media::Attachment;
 
 /// The role of a message. It serializes as its name in lower case, such as `"user"`.
@@ -69,6 +69,8 @@ pub(super) struct ToolInfo {
     pub(super) tokens: Option<u64>,
     /// The request that this message answers, by its hashes.
     pub(super) sent: Option<Arc<SentPrompt>>,
+    /// The tools that were found for it.
+    pub(super) found: Option<FoundTools>,
 }
 
 /// Figures do not tell messages apart.
@@ -215,13 +217,29 @@ impl Message {
         self.tool_info.as_ref()?.sent.as_ref()
     }
 
-    /// The message as it was said: without figures of the provider and the record of its request.
+    /// Sets the tools that were found for it. `None`: nobody searched.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn finding(mut self, found: Option<FoundTools>) -> Self {
+        if found.is_some() || self.found().is_some() {
+            self.tool_info().found = found;
+        }
+        self
+    }
+
+    /// Returns the tools that were found for it: for a question, or by the search whose result it is.
+    #[doc(hidden)]
+    pub fn found(&self) -> Option<&FoundTools> {
+        self.tool_info.as_ref()?.found.as_ref()
+    }
+
+    /// The message as it was said: without figures of the provider, the record of its request, and what was found for it.
     #[doc(hidden)]
     pub fn bare(&self) -> Cow<'_, Message> {
-        if self.tokens().is_none() && self.sent().is_none() {
+        if self.tokens().is_none() && self.sent().is_none() && self.found().is_none() {
             return Cow::Borrowed(self);
         }
-        Cow::Owned(self.clone().counted(None).answering(None))
+        Cow::Owned(self.clone().counted(None).answering(None).finding(None))
     }
 
     fn tool_info(&mut self) -> &mut ToolInfo {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::message::{Message, Part, Role, ToolInfo};
 use super::prompt_parts::SentPrompt;
 use super::provider_state::ProviderState;
-use super::tool::ToolCall;
+use super::tool::{FoundTools, ToolCall};
 use crate::media::{Attachment, AttachmentError, Audio, Detail, File, Image};
 
 impl Serialize for Message {
@@ -23,6 +23,7 @@ impl Serialize for Message {
             self.carried().is_some(),
             self.tokens().is_some(),
             self.sent().is_some(),
+            self.found().is_some(),
         ];
         let length = 2 + rest.into_iter().filter(|is| *is).count();
         let mut message = to.serialize_struct("Message", length)?;
@@ -44,6 +45,9 @@ impl Serialize for Message {
         }
         if let Some(sent) = self.sent() {
             message.serialize_field("sent", &**sent)?;
+        }
+        if let Some(found) = self.found() {
+            message.serialize_field("found", found)?;
         }
         message.end()
     }
@@ -67,6 +71,8 @@ impl<'de> Deserialize<'de> for Message {
             tokens: Option<u64>,
             #[serde(default)]
             sent: Option<SentPrompt>,
+            #[serde(default)]
+            found: Option<FoundTools>,
         }
         let Form {
             role,
@@ -76,6 +82,7 @@ impl<'de> Deserialize<'de> for Message {
             carried,
             tokens,
             sent,
+            found,
         } = Form::deserialize(from)?;
         let fault = match role {
             _ if content.is_none() && tool_calls.is_empty() => {
@@ -96,7 +103,7 @@ impl<'de> Deserialize<'de> for Message {
         let ParsedContent(message) =
             content.unwrap_or_else(|| ParsedContent(Message::new(role, "")));
         let mut message = Message { role, ..message };
-        let has_figures = tokens.is_some() || sent.is_some();
+        let has_figures = tokens.is_some() || sent.is_some() || found.is_some();
         if !tool_calls.is_empty() || tool_call_id.is_some() || carried.is_some() || has_figures {
             let calls = tool_calls.into_iter().map(ToolCall::from).collect();
             let carried = carried.map(Arc::new);
@@ -107,6 +114,7 @@ impl<'de> Deserialize<'de> for Message {
                 failed: false,
                 tokens,
                 sent: sent.map(Arc::new),
+                found,
             }));
         }
         Ok(message)
@@ -148,6 +156,7 @@ impl<'a> From<&'a ToolCall> for WireCall<'a> {
             id,
             name,
             arguments,
+            ..
         }: &'a ToolCall,
     ) -> Self {
         let function = WireFunction {

@@ -38,8 +38,12 @@ pub struct Request {
     pub model: Option<String>,
     /// The schema of the answer. `None`: text.
     pub output: Option<Arc<OutputSchema>>,
-    /// The tools that the model may call. They are the same in all requests of a call, for the sake of prompt caches.
+    /// The tools that the model is shown. They are the same in all requests of a call, for the sake of prompt caches, unless tools
+    /// are found on the way.
     pub tools: Arc<[ToolSpec]>,
+    /// All tools that may be called, if some of them are not in `tools` yet.
+    #[doc(hidden)]
+    pub all_tools: Option<Arc<[ToolSpec]>>,
     /// Whether the model has to answer now, without a call of a tool.
     pub answer_now: bool,
     /// How the model is asked for the schema. `None`: the model decides. Without a schema it has no effect.
@@ -79,6 +83,7 @@ impl Request {
             model: None,
             output: None,
             tools: Arc::default(),
+            all_tools: None,
             answer_now: false,
             response_format: None,
             temperature: None,
@@ -92,6 +97,12 @@ impl Request {
             cache: None,
             correlation: None,
         }
+    }
+
+    /// All tools that may be called, also those that are not listed yet.
+    #[doc(hidden)]
+    pub fn callable(&self) -> &[ToolSpec] {
+        self.all_tools.as_deref().unwrap_or(&self.tools)
     }
 
     /// All fields that the program adds itself: for every API, and for one alone.
@@ -167,6 +178,8 @@ mod tests {
             model: _,
             output: _,
             tools: _,
+            // Journals take it in place of `tools`: what is found on the way is no part of what is asked.
+            all_tools: _,
             answer_now: _,
             response_format: _,
             temperature: _,

@@ -18,6 +18,10 @@ pub struct ToolCall {
     pub name: String,
     /// The arguments as JSON text. Empty: the model wrote none.
     pub arguments: String,
+    /// The arguments of the call of `call_tool` that the model wrote, if it called the tool by that.
+    #[doc(hidden)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub through: Option<String>,
 }
 
 impl ToolCall {
@@ -31,6 +35,7 @@ impl ToolCall {
             id: id.into(),
             name: name.into(),
             arguments: arguments.into(),
+            through: None,
         }
     }
 }
@@ -41,6 +46,7 @@ impl fmt::Debug for ToolCall {
             id,
             name,
             arguments,
+            ..
         } = self;
         write!(
             f,
@@ -48,6 +54,29 @@ impl fmt::Debug for ToolCall {
             arguments.len()
         )
     }
+}
+
+/// What a search for tools has found. It is kept in the conversation, so that no tool is searched for again where the
+/// conversation goes on.
+#[doc(hidden)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FoundTools {
+    /// The names of the tools, best first. None: nothing fits.
+    pub names: Vec<String>,
+    /// How the model is to call them.
+    pub way: FoundWay,
+}
+
+/// How a model calls tools that were found.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FoundWay {
+    /// They are listed in all requests that follow.
+    Listed,
+    /// Their schemas stand in the result, and one tool that is always listed calls them.
+    Shown,
 }
 
 /// A tool as the model sees it.
@@ -72,6 +101,9 @@ pub struct ToolSpec {
     /// A person approves its calls first.
     #[doc(hidden)]
     pub needs_approval: bool,
+    /// It is listed only when it is found.
+    #[doc(hidden)]
+    pub deferred: bool,
 }
 
 impl ToolSpec {
@@ -89,6 +121,7 @@ impl ToolSpec {
             external: false,
             at_most_once: false,
             needs_approval: false,
+            deferred: false,
         }
     }
 }

@@ -26,6 +26,8 @@ pub(crate) struct JournalKey {
     pub(crate) conversation: String,
     pub(crate) request: String,
     pub(crate) model: Option<String>,
+    /// The tools that were found for the question.
+    pub(crate) found: Vec<String>,
 }
 
 /// An attempt that runs. Dropped before its end, it commits what is known so far, if its request has begun.
@@ -204,6 +206,7 @@ impl<'c> OpenAttempt<'c> {
             is_round: false,
             accepted,
             model,
+            found: Vec::new(),
         });
     }
 
@@ -221,6 +224,7 @@ impl<'c> OpenAttempt<'c> {
             is_round: true,
             accepted: true,
             model,
+            found: Vec::new(),
         });
     }
 
@@ -231,8 +235,10 @@ impl<'c> OpenAttempt<'c> {
                 conversation,
                 request,
                 model,
+                found,
             } = &**journal_key;
-            let answer = answer(model.clone());
+            let mut answer = answer(model.clone());
+            answer.found.clone_from(found);
             let in_batch = self.is_in_batch();
             self.call.note(RecorderEvent::Answered {
                 call: self.call.id,

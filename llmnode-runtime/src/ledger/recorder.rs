@@ -122,6 +122,8 @@ pub struct JournaledAnswer {
     pub accepted: bool,
     /// The model that gave it, if not the call's own.
     pub model: Option<String>,
+    /// The names of the tools that were found for the question.
+    pub found: Vec<String>,
 }
 
 /// A batch that an earlier process left.

@@ -30,7 +30,7 @@ use super::erased_node::ErasedNode;
 use super::failure::Failure;
 use super::history::History;
 use super::repetition::{Repetition, beginning};
-use super::tools::{Round, RunningRound};
+use super::tools::{Round, RunningRound, Search};
 use crate::error::NodeError;
 use crate::ledger::{AttemptKind, JournalKey, OpenAttempt, UsedFallback};
 use crate::pause::Claim;
@@ -63,6 +63,8 @@ pub(super) struct ModelAttempts<'r, 'n> {
     model: &'r dyn ChatModel,
     node: &'r mut dyn ErasedNode<'n>,
     request: Request,
+    /// `None`: all tools are listed.
+    search: Option<Box<Search>>,
     /// Instructions and examples, which are no part of the conversation.
     opening: usize,
     prompt_len: usize,

@@ -227,18 +227,19 @@ fn check_decided(paused: &Paused) -> Result<(), NodeError> {
 
 pub(super) fn fingerprint(request: &Request, prompt: usize) -> String {
     let Request {
-        messages,
-        output,
-        tools,
-        ..
+        messages, output, ..
     } = request;
     let output = output
         .as_ref()
         .map(|output| (output.name(), without_choices(output).plain()));
-    let tools: Vec<_> = tools.iter().map(shown::tool_as_shown).collect();
-    // How an earlier call was cached is no part of what is asked.
+    let tools: Vec<_> = request
+        .callable()
+        .iter()
+        .map(shown::tool_as_shown)
+        .collect();
+    // How an earlier call was cached is no part of what is asked, and neither is what was found for it.
     let messages = messages.get(..prompt).map(|messages| {
-        let unsent = |message: &Message| message.clone().answering(None);
+        let unsent = |message: &Message| message.clone().answering(None).finding(None);
         messages.iter().map(unsent).collect::<Vec<_>>()
     });
     shown::hash(&json!([messages, tools, output]))

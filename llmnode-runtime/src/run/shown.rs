@@ -39,13 +39,15 @@ pub(super) fn shown(
     model: Option<&str>,
 ) -> Shown {
     let Request {
-        messages,
-        output,
-        tools,
-        ..
+        messages, output, ..
     } = request;
     let (instructions, rest) = messages.split_at(opening.min(messages.len()));
     let prompt = rest.get(..first.saturating_sub(opening)).unwrap_or(rest);
+    // The tools that were found for it are no part of the prompt.
+    let asked: Vec<Message> = prompt
+        .iter()
+        .map(|message| message.clone().finding(None))
+        .collect();
     let output = output
         .as_ref()
         .map(|output| (output.name(), without_choices(output).plain().to_owned()));
@@ -54,8 +56,9 @@ pub(super) fn shown(
         values,
         history,
         instructions: hash(&json!(instructions)),
-        prompt: hash(&json!(prompt)),
-        tools: tools
+        prompt: hash(&json!(asked)),
+        tools: request
+            .callable()
             .iter()
             .map(|tool| (tool.name.to_string(), hash(&tool_as_shown(tool))))
             .collect(),

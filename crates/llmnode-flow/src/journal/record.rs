@@ -146,6 +146,9 @@ pub(super) struct Answered {
     pub(super) model: Option<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) rejected: bool,
+    /// The names of the tools that were found for the question.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) found: Vec<String>,
     /// The end of the attempt that got it, in one record, so that no crash comes between. Up to version 4 it was the next record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) attempt: Option<Box<AttemptRecord>>,

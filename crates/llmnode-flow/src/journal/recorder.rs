@@ -258,6 +258,7 @@ impl Recorder for JournalRecorder {
                     carried_by_answer: carried.filter(|_| !answer.is_round),
                     model: answer.model,
                     rejected: !answer.accepted,
+                    found: answer.found,
                     attempt: None,
                 });
             }

@@ -45,6 +45,7 @@ impl ReplayStore {
                         carried_by_answer,
                         model,
                         rejected,
+                        found,
                         ..
                     } = answered;
                     let accepted = !rejected;
@@ -59,6 +60,7 @@ impl ReplayStore {
                         is_round,
                         accepted,
                         model,
+                        found,
                     };
                     replay
                         .answers
@@ -232,7 +234,6 @@ pub(super) fn name(request: &Request, names: [Option<&str>; 3]) -> String {
     let Request {
         messages,
         output,
-        tools,
         response_format,
         temperature,
         max_tokens,
@@ -259,7 +260,9 @@ pub(super) fn name(request: &Request, names: [Option<&str>; 3]) -> String {
         whole.extend(reasoning.map(|reasoning| json!({"reasoning": reasoning})));
         whole.extend(extra_on.as_ref().map(|fields| json!({"extra_on": fields})));
         whole.extend(
-            tools
+            // What is found on the way is no part of what is asked.
+            request
+                .callable()
                 .iter()
                 .map(|tool| json!([tool.name, tool.description, tool.schema.plain()])),
         );

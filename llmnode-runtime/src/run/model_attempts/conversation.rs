@@ -12,7 +12,7 @@ use crate::run::attempt_loop::Attempts;
 use crate::run::policies::count_paused;
 use crate::run::resume::{Now, fingerprint};
 use crate::run::shown;
-use crate::run::tools::{Round, RunningRound};
+use crate::run::tools::{Round, RunningRound, take_over};
 
 impl ModelAttempts<'_, '_> {
     pub(super) fn other_model(&self) -> Option<String> {
@@ -116,7 +116,7 @@ impl ModelAttempts<'_, '_> {
         let prompt_len = self.prompt_len.saturating_sub(before);
         let mut conversation = self.conversation(self.conversation_id(), messages, prompt_len);
         if let Some(round) = round.or(self.round.as_deref()) {
-            conversation.calls = round.as_if_begun(&self.request.tools);
+            conversation.calls = round.as_if_begun(self.request.callable());
             conversation.carried = round.carried.as_deref().cloned();
             conversation.content = round.content.clone();
         }
@@ -156,7 +156,7 @@ impl ModelAttempts<'_, '_> {
             begun,
         }) = running.map(|running| *running)
         {
-            conversation.calls = round.broken_off(states, &begun, &self.request.tools);
+            conversation.calls = round.broken_off(states, &begun, self.request.callable());
             conversation.carried = round.carried.as_deref().cloned();
             conversation.content = round.content;
         }
@@ -208,6 +208,11 @@ impl ModelAttempts<'_, '_> {
                 .into_iter()
                 .skip(rounds),
         );
+        if let Some(search) = &self.search {
+            let asked = conversation.messages.get(..rounds).unwrap_or_default();
+            take_over(&mut self.request, asked);
+            search.list(&mut self.request);
+        }
         self.stable_len = self.request.messages.len();
         self.conversation_id = Some(root.as_str().into());
         self.history.turns.used = *turns;

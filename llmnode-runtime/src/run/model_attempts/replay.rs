@@ -14,7 +14,7 @@ use crate::run::failure::Failure;
 use crate::run::map_item::MapItem;
 use crate::run::not_asked::NotAsked;
 use crate::run::policies::is_copied_form;
-use crate::run::tools::Round;
+use crate::run::tools::{Round, found_for_question};
 use crate::validate::AttemptInfo;
 
 impl ModelAttempts<'_, '_> {
@@ -39,6 +39,7 @@ impl ModelAttempts<'_, '_> {
                     conversation,
                     request: name,
                     model: self.other_model(),
+                    found: found_for_question(&self.request),
                 }))));
             };
             if let Some(item) = self.plan.context.item {
@@ -65,11 +66,15 @@ impl ModelAttempts<'_, '_> {
             is_round,
             accepted,
             model,
+            found,
         } = answer;
         // The same model continues, as it did then.
         if let Some(model) = model.filter(|model| self.target.name.as_ref() != Some(model)) {
             self.change_model(&model)
                 .map_err(Failure::from_exec_error)?;
+        }
+        if let Some(search) = &self.search {
+            search.restore(&mut self.request, found);
         }
         if is_round {
             self.take_replayed(usage, &text, &calls);

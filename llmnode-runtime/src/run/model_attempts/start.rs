@@ -14,6 +14,7 @@ use crate::run::history::History;
 use crate::run::policies::{self, RequestPlan};
 use crate::run::repetition::Repetition;
 use crate::run::resume::Origin;
+use crate::run::tools::Search;
 
 impl<'r, 'n> ModelAttempts<'r, 'n> {
     pub(in crate::run) fn new(
@@ -37,6 +38,7 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
         let model = held.unwrap_or(&*plan.context.core.model);
         let target = plan.context.core.target(plan.settings.model(), model);
         target.apply_to(&mut request, &plan.settings)?;
+        let search = Search::begin(&mut request, target.model)?;
         plan.context.core.report_extra_for_all(&plan.settings);
         let journaled = journaled(plan, &request, &target);
         let origin = plan.context.origin.filter(|_| !request.tools.is_empty());
@@ -50,6 +52,7 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
             model,
             node,
             request,
+            search,
             opening,
             prompt_len,
             stable_len: prompt_len,

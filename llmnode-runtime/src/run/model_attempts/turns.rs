@@ -35,6 +35,10 @@ impl ModelAttempts<'_, '_> {
         }
         let parent_path = self.parent_path.as_deref().unwrap_or_default();
         let journal = self.journal.as_ref();
+        let carries = round.carried.is_some();
+        let search = self.search.as_deref();
+        let finding =
+            search.map(|search| search.finding(&self.request, self.target.model, carries));
         let executor = Executor {
             node: &*self.node,
             context: &self.plan.context,
@@ -44,6 +48,7 @@ impl ModelAttempts<'_, '_> {
                 journal: journal.map(|journal| &*journal.conversation),
                 claim: self.claim.as_deref(),
             },
+            finding,
         };
         let running = self.running.insert(RunningRound::new(round));
         executor.execute(running, &self.request).await?;
@@ -53,7 +58,9 @@ impl ModelAttempts<'_, '_> {
         };
         match round.to_messages(states.into_iter().flatten().collect()) {
             Ok(messages) => {
-                self.next_turn(messages, round.has_only_unknown_tools(&self.request));
+                let is_unknown = round.has_only_unknown_tools(&self.request)
+                    && !messages.iter().any(has_found);
+                self.next_turn(messages, is_unknown);
                 if self.plan.context.turn().is_some() {
                     Box::pin(self.keep_turn(None))
                         .await
@@ -91,13 +98,16 @@ impl ModelAttempts<'_, '_> {
         Err(Failure::paused(self.paused(conversation_id, round, open)))
     }
 
-    /// `is_unknown`: no tool of the round exists.
+    /// `is_unknown`: no tool of the round exists, and none was found.
     pub(super) fn next_turn(&mut self, round: Vec<Message>, is_unknown: bool) {
         self.history.end_round(is_unknown);
         if let Some(journal) = &mut self.journal {
             journal.turn = None;
         }
         self.request.messages.extend(round);
+        if let Some(search) = &self.search {
+            search.list(&mut self.request);
+        }
         self.plan_request(AttemptKind::Turn);
         // Messages before a round never change: feedback and other models leave them as they are.
         self.stable_len = self.request.messages.len();
@@ -123,4 +133,11 @@ impl ModelAttempts<'_, '_> {
             listener.emit_tool_calls(calls);
         }
     }
+}
+
+/// Whether a result has tools with it that can be called next.
+fn has_found(message: &Message) -> bool {
+    message
+        .found()
+        .is_some_and(|found| !found.names.is_empty())
 }

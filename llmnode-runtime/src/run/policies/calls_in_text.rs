@@ -20,7 +20,7 @@ use super::policy::{AttemptView, Change, Next, Policy};
 use crate::run::failure::Failure;
 use crate::run::feedback::is_complaint;
 use crate::run::response::{Judgement, Response};
-use crate::run::tools::{MAX_CALLS, Round};
+use crate::run::tools::{MAX_CALLS, Round, search_name};
 
 /// Asks for the call again, in a way that is read.
 const WRITE_THE_CALL: &str = "write only the call, or only the answer";
@@ -163,7 +163,7 @@ fn run(calls: Vec<WrittenCall>, allowed: Allowed, request: &Request) -> CalledIn
 /// Calls that end the conversation are, and what must not happen by mistake, unless the node itself takes it from texts.
 fn is_native_only(call: &WrittenCall, allowed: Allowed, request: &Request) -> bool {
     request
-        .tools
+        .callable()
         .iter()
         .filter(|tool| tool.name == call.name)
         .any(|tool| {
@@ -205,8 +205,14 @@ fn misplaced_call(text: &str, request: &Request) -> Option<Violation> {
     Some(Violation::new("", message))
 }
 
+/// A text may call what is not listed yet, but not through `call_tool`: that would hide what is called.
 fn names(request: &Request) -> Vec<&str> {
-    request.tools.iter().map(|tool| &*tool.name).collect()
+    let mut names: Vec<&str> = Vec::new();
+    for tool in request.callable() {
+        names.push(&tool.name);
+    }
+    names.extend(search_name(request));
+    names
 }
 
 fn is_quoted(calls: &[WrittenCall], request: &Request) -> bool {

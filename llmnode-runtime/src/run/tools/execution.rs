@@ -5,11 +5,13 @@ use std::ops::Range;
 use std::time::Instant;
 
 use llmnode_model::{BoxFuture, Category, Request, ToolSpec};
+use llmnode_reader::internal::same_name;
 use tracing::Instrument;
 
 use super::invocation::{ConversationId, Invocation};
 use super::outcome::Outcome;
 use super::round::{MAX_CALLS, Round, RunningRound, tool_index};
+use super::search::Finding;
 use crate::ledger::{RunEvent, ToolSpan};
 use crate::pause::CallState;
 use crate::run::context::CallContext;
@@ -24,6 +26,8 @@ pub(in crate::run) struct Executor<'r, 'n> {
     pub(in crate::run) node: &'r dyn ErasedNode<'n>,
     pub(in crate::run) context: &'r CallContext<'r>,
     pub(in crate::run) around: ConversationId<'r>,
+    /// `None`: all tools are listed.
+    pub(in crate::run) finding: Option<Finding<'r>>,
 }
 
 struct Execution<'e, 'n> {
@@ -48,7 +52,7 @@ impl Executor<'_, '_> {
             begun,
         } = running;
         let round = &**round;
-        let tools = &request.tools;
+        let tools = request.callable();
         let known = round.states.iter().map(Some).chain(std::iter::repeat(None));
         let called = round.calls.iter().zip(known);
         let execution = Execution {
@@ -128,8 +132,19 @@ impl Execution<'_, '_> {
 
     /// `None`: it already has a result.
     fn unexecuted(&self, index: usize) -> Option<Outcome> {
-        let Executor { context, .. } = self.with;
+        let Executor {
+            context, finding, ..
+        } = self.with;
         let refused = || {
+            let call = &self.round.calls[index];
+            let own = context.call.node();
+            if let Some(finding) = finding
+                && self.known[index].is_none()
+                && index < MAX_CALLS
+                && !same_name(&call.name, own)
+            {
+                return finding.answer(call, self.request);
+            }
             self.round
                 .not_executed(index, self.known[index], self.request, context.call.node())
         };
@@ -145,7 +160,7 @@ impl Execution<'_, '_> {
         } = *self.with.context;
         let began = scope.now();
         let description =
-            self.known[index].map_or("", |tool| &self.request.tools[tool].description);
+            self.known[index].map_or("", |tool| &self.request.callable()[tool].description);
         let begin = || {
             ToolSpan::begin(
                 &self.round.calls[index],
@@ -181,7 +196,11 @@ impl Execution<'_, '_> {
             call,
             decided,
             edited,
-        } = outcome;
+            found,
+        } = match self.with.finding {
+            Some(finding) => finding.noted(outcome, &calls[index], self.request),
+            None => outcome,
+        };
         let decided = decided
             || states.get(index).is_some_and(|state| {
                 state.decision().is_some() || matches!(state, CallState::Asked(_))
@@ -197,7 +216,7 @@ impl Execution<'_, '_> {
             record.elapsed = elapsed.unwrap_or_default();
         });
         let state = effect
-            .into_state(&calls[index].id)
+            .into_state(&calls[index].id, found)
             .map_err(Failure::of_tool)?;
         let (tool, result) = (&calls[index], state.result());
         let (id, arguments) = (scope.id, edited.as_deref());

@@ -13,6 +13,7 @@ mod invocation;
 mod list;
 mod outcome;
 mod round;
+mod search;
 mod toolset;
 mod typed;
 mod value;
@@ -29,6 +30,7 @@ pub use outcome::{MAX_IMAGE_BYTES, MAX_IMAGES, MAX_RESULT, images_left_out};
 pub(super) use round::{
     MAX_CALLS, Round, RunningRound, answer_or_calls, forbidden_calls, tool_index, unanswered_call,
 };
+pub(super) use search::{Search, found_for_question, search_name, take_over};
 pub use toolset::Toolset;
 pub use typed::Tool;
 pub use value::{Replied, ResultOf, ToolError, ToolReply, fallible, reply};

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use llmnode_model::internal::FoundTools;
 use llmnode_model::{CallId, Category, Group, Image, Message};
 use llmnode_reader::internal::{one_line, plural};
 
@@ -28,6 +29,8 @@ pub(in crate::run) struct Outcome {
     pub(super) call: Option<CallId>,
     pub(super) decided: bool,
     pub(super) edited: Option<String>,
+    /// The tools that are found with it.
+    pub(super) found: Option<FoundTools>,
 }
 
 pub(super) enum ToolEffect {
@@ -46,6 +49,7 @@ impl Outcome {
             call: None,
             decided: false,
             edited: None,
+            found: None,
         }
     }
 
@@ -135,6 +139,11 @@ impl Outcome {
         }
     }
 
+    pub(super) fn finding(mut self, found: FoundTools) -> Self {
+        self.found = Some(found);
+        self
+    }
+
     pub(super) fn edited(mut self, arguments: Option<&str>) -> Self {
         self.edited = arguments.map(str::to_owned).or(self.edited);
         if let (ToolEffect::Waits(CallState::Within(paused)), Some(arguments)) =
@@ -147,17 +156,25 @@ impl Outcome {
 }
 
 impl ToolEffect {
-    pub(super) fn into_state(self, id: &str) -> Result<CallState, NodeError> {
+    pub(super) fn into_state(
+        self,
+        id: &str,
+        found: Option<FoundTools>,
+    ) -> Result<CallState, NodeError> {
         match self {
             ToolEffect::Result(ToolReply { text, images }) => {
                 let (images, left_out) = capped_images(images);
                 let message =
                     Message::tool(id, capped(text, MAX_RESULT)).text(images_left_out(left_out));
+                let message = message.finding(found);
                 Ok(CallState::ended(
                     images.into_iter().fold(message, Message::attach),
                 ))
             }
-            ToolEffect::Failure(said) => Ok(CallState::ended(Message::tool(id, said).failed())),
+            ToolEffect::Failure(said) => {
+                let message = Message::tool(id, said).failed();
+                Ok(CallState::ended(message.finding(found)))
+            }
             ToolEffect::Waits(state) => Ok(state),
             ToolEffect::Stopped(error) => Err(error),
         }

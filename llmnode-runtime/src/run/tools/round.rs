@@ -10,6 +10,7 @@ use llmnode_reader::internal::{nearest, one_line, same_name};
 use serde_json::Value;
 
 use super::outcome::Outcome;
+use super::search::{as_written, is_search, unwrapped};
 use super::typed::is_object;
 use super::value::ToolReply;
 use crate::ledger::ToolRecord;
@@ -89,7 +90,7 @@ pub(in crate::run) fn answer_or_calls(
         }
         return None;
     }
-    let calls = with_unique_ids(calls, &request.messages);
+    let calls = unwrapped(with_unique_ids(calls, &request.messages), request);
     let carried = completion.carried.take();
     Some(Box::new(Round {
         content: completion.text.clone(),
@@ -282,7 +283,9 @@ impl Round {
     }
 
     pub(in crate::run) fn has_only_unknown_tools(&self, request: &Request) -> bool {
-        let unknown = |call: &ToolCall| tool_index(&request.tools, &call.name).is_none();
+        let unknown = |call: &ToolCall| {
+            tool_index(request.callable(), &call.name).is_none() && !is_search(call, request)
+        };
         !self.calls.is_empty() && self.calls.iter().all(unknown)
     }
 
@@ -322,7 +325,7 @@ pub(in crate::run) fn tool_index(tools: &[ToolSpec], name: &str) -> Option<usize
 
 /// Some servers refuse the conversation if the arguments of one call are not an object.
 fn for_history(call: &ToolCall) -> ToolCall {
-    let mut call = call.clone();
+    let mut call = as_written(call);
     call.name = one_line(&call.name, MAX_WORD_BYTES);
     if !is_object(&call.arguments) {
         call.arguments = "{}".to_owned();

@@ -243,6 +243,54 @@ impl Toolset {
         self
     }
 
+    /// Lists the tools of the set only when they are needed: for many tools, as of several MCP servers, whose descriptions would fill
+    /// the model's window and make it choose badly. The model finds them by a tool `search_tools`, which is added.
+    ///
+    /// The first request lists the five tools whose words fit the question best, and each search adds up to five for the rest of the
+    /// conversation. A search takes one of the agent's turns, and is no call of a tool in [`Limits`](crate::Limits). A tool that
+    /// the model calls without a search runs at once. Approvals, journals and records are as ever those of the tool. Where a
+    /// new tool would make the provider read a long prompt again, the model reads the tool's schema in the result of the search,
+    /// and calls it by a tool `call_tool`.
+    ///
+    /// With fewer than 20 tools, or with tools whose descriptions and schemas have less than about 800 tokens together (a tenth of
+    /// the smallest windows), all are listed, since a search would cost more. Default: all tools are listed.
+    ///
+    /// # Errors
+    /// A call is a `config_error` if a tool or the output is itself called `search_tools` or `call_tool`.
+    ///
+    /// ```
+    /// # use llmnode_runtime as llmnode;
+    /// use llmnode::{BoxError, Toolset};
+    /// use serde_json::{Value, json};
+    ///
+    /// let mut tools = Toolset::new();
+    /// for thing in ["issue", "label", "release"] {
+    ///     let delete = |_: Value| async { Ok::<_, BoxError>("deleted") };
+    ///     let schema = json!({"type": "object", "properties": {"id": {"type": "integer"}}});
+    ///     let description = format!("Deletes a {thing}.");
+    ///     tools = tools.json_function(format!("delete_{thing}"), description, schema, delete);
+    /// }
+    /// let tools = tools.deferred().always(["delete_issue"]);
+    /// # let _ = tools;
+    /// ```
+    #[must_use]
+    pub fn deferred(mut self) -> Self {
+        self.tools = self.changed(|tool| tool.spec.deferred = true);
+        self
+    }
+
+    /// Lists the tools of these names in every request, in a set that is [`deferred`](Toolset::deferred): those that nearly every
+    /// question needs. Names that no tool of the set has are ignored.
+    #[must_use]
+    pub fn always<N: AsRef<str>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        let names: Vec<N> = names.into_iter().collect();
+        self.tools = self.changed(|tool| {
+            let is_named = names.iter().any(|name| name.as_ref() == tool.spec.name);
+            tool.spec.deferred &= !is_named;
+        });
+        self
+    }
+
     fn changed(&self, change: impl Fn(&mut Dynamic)) -> Vec<Arc<Dynamic>> {
         let changed = |tool: &Arc<Dynamic>| {
             let mut tool = Dynamic::clone(tool);

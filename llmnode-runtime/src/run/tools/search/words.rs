@@ -21,8 +21,19 @@ const GROUPS: &[&[&str]] = &[
         "send", "record", "hire", "plan", "set",
     ],
     &[
-        "delete", "remove", "erase", "drop", "cancel", "destroy", "terminate", "end", "stop",
-        "withdraw", "discard", "revoke", "clear",
+        "delete",
+        "remove",
+        "erase",
+        "drop",
+        "cancel",
+        "destroy",
+        "terminate",
+        "end",
+        "stop",
+        "withdraw",
+        "discard",
+        "revoke",
+        "clear",
     ],
     &[
         "update", "change", "edit", "modify", "set", "move", "rename", "adjust", "assign",
@@ -32,7 +43,16 @@ const GROUPS: &[&[&str]] = &[
         "get", "read", "fetch", "show", "return", "view", "retrieve", "look", "open", "check",
         "detail", "download",
     ],
-    &["list", "show", "search", "find", "query", "look", "browse", "enumerate"],
+    &[
+        "list",
+        "show",
+        "search",
+        "find",
+        "query",
+        "look",
+        "browse",
+        "enumerate",
+    ],
     // Things.
     &["email", "mail", "inbox", "mailbox"],
     &["event", "meeting", "appointment", "calendar"],
@@ -41,7 +61,9 @@ const GROUPS: &[&[&str]] = &[
     &["folder", "directory"],
     &["issue", "ticket", "bug", "task"],
     &["repository", "repo", "codebase"],
-    &["person", "people", "user", "member", "somebody", "employee", "contact"],
+    &[
+        "person", "people", "user", "member", "somebody", "employee", "contact",
+    ],
     &["customer", "client", "buyer"],
     &["company", "organization", "firm", "business"],
     &["server", "machine", "host", "vm", "instance"],
@@ -202,7 +224,12 @@ mod tests {
 
     #[test]
     fn names_are_taken_apart() {
-        for name in ["refundOrder", "refund_order", "refund-order", "Refund the orders!"] {
+        for name in [
+            "refundOrder",
+            "refund_order",
+            "refund-order",
+            "Refund the orders!",
+        ] {
             assert_eq!(words(name), ["refund", "order"], "{name}");
         }
         assert_eq!(words("退款订单"), ["退款", "款订", "订单"]);
