@@ -301,8 +301,9 @@ async fn an_approval_is_of_the_tool_and_the_conversation_goes_on_with_what_was_f
 
     let second = ScriptedModel::new().reply("Done.");
     let decided = paused.decide(&waiting[0].id, Approval::yes()).unwrap();
-    let answer = Run::new(second.clone()).call(&guarded()).approve(decided);
-    assert_eq!(answer.await.unwrap(), "Done.");
+    let run = Run::new(second.clone());
+    let answer = run.call(&guarded()).approve(decided).await.unwrap();
+    assert_eq!(answer, "Done.");
     assert_eq!(done(&log), ["cloud_create_server 5"]);
     let requests = second.requests();
     let mut expected = listed(&before[1]);
