@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::library::results;
 
 /// What tools did, in order.
-type Log = Arc<Mutex<Vec<String>>>;
+pub(crate) type Log = Arc<Mutex<Vec<String>>>;
 
 const VERBS: [(&str, &str); 4] = [
     ("create", "Creates"),
@@ -65,10 +65,10 @@ pub(crate) fn many(log: &Log) -> Toolset {
 
 /// Helps.
 #[llm_node(prompt = "{question}", turns = 8)]
-pub(crate) struct Help<'a> {
-    pub(crate) question: &'a str,
+struct Help<'a> {
+    question: &'a str,
     #[node(tools)]
-    pub(crate) tools: Toolset,
+    tools: Toolset,
 }
 
 fn help<'a>(question: &'a str, log: &Log) -> Help<'a> {

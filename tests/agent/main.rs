@@ -56,6 +56,8 @@ mod headers;
 mod keys;
 #[cfg(feature = "journal")]
 mod killed;
+#[cfg(feature = "journal")]
+mod killed_search;
 #[cfg(all(feature = "anthropic", feature = "journal"))]
 mod killed_thoughts;
 mod library;
