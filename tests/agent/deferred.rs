@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use llmnode::prelude::*;
 use llmnode::{
-    Approval, Category, DynNode, Limits, Message, Paused, Reply, Request, ScriptedModel, Toolset,
-    Unfinished,
+    Approval, Category, DynNode, FnModel, Limits, Message, ModelError, Paused, Reply, Request,
+    ScriptedModel, Toolset, Unfinished,
 };
 use serde_json::{Value, json};
 
@@ -316,10 +316,7 @@ async fn what_failed_goes_on_with_what_was_found() {
     let log = Log::default();
     let model = ScriptedModel::new()
         .reply(search("delete label"))
-        .reply(Reply::error(llmnode::ModelError::new(
-            Category::BadRequest,
-            "no",
-        )));
+        .reply(Reply::error(ModelError::new(Category::BadRequest, "no")));
     let error = Run::new(model.clone())
         .call(&help(REFUND, &log))
         .await
@@ -429,6 +426,47 @@ async fn an_approval_of_a_call_by_call_tool_shows_the_tool() {
     assert_eq!(asked[0].name, "call_tool");
     let written: Value = serde_json::from_str(&asked[0].arguments).unwrap();
     assert_eq!(written, call);
+}
+
+/// A server with a small window: about four bytes are a token.
+fn small_window() -> FnModel {
+    FnModel::new(|request| {
+        let tools = request.tools.iter();
+        let bytes: usize = tools
+            .map(|tool| tool.name.len() + tool.description.len() + tool.schema.plain().get().len())
+            .sum();
+        if bytes / 4 > 8_192 {
+            let why = "the request exceeds the available context size";
+            return Reply::error(ModelError::new(Category::ContextLengthError, why));
+        }
+        match request.messages.len() {
+            1 => search("mend the pipe of number 377"),
+            3 => number("plumber_377_mend", 1),
+            _ => Reply::text("Done."),
+        }
+    })
+}
+
+#[tokio::test]
+async fn four_hundred_tools_work_in_a_small_window() {
+    let mut tools = Toolset::new();
+    for at in 0..400 {
+        let schema = json!({"type": "object", "properties": {"number": {"type": "integer"}}});
+        let description = format!("Mends the pipe of the house with the number {at}.");
+        let run = |_: Value| async { Ok::<_, BoxError>("mended") };
+        tools = tools.json_function(format!("plumber_{at}_mend"), description, schema, run);
+    }
+    let question = GREETING;
+    let run = Run::new(small_window());
+    let all = Help {
+        question,
+        tools: tools.clone(),
+    };
+    let error = run.call(&all).await.unwrap_err();
+    assert_eq!(error.category(), Category::ContextLengthError);
+    let tools = tools.deferred();
+    let answer = run.call(&Help { question, tools }).await.unwrap();
+    assert_eq!(answer, "Done.");
 }
 
 #[tokio::test]

@@ -25,8 +25,9 @@ impl RequestKey {
             .collect::<Result<Vec<_>, _>>()?;
         messages.iter_mut().for_each(leave_carried);
         number_calls(&mut messages);
+        // What is found on the way is no part of what is asked: another index may find other tools.
         let tools = request
-            .tools
+            .callable()
             .iter()
             .map(tool)
             .collect::<Result<Vec<_>, _>>()?;

@@ -96,21 +96,24 @@ impl Finding<'_> {
         let Search {
             index, deferred, ..
         } = self.search;
-        let tools = request.callable();
-        let is_listed = |at: usize| is_listed(request, &tools[deferred[at]].name);
         let mut found = index.best(query, MOST_FOUND, |_| true);
-        let mut others = index
-            .best(query, MOST_FOUND, |at| !is_listed(at))
-            .into_iter();
-        let mut news = found.iter().filter(|at| !is_listed(**at)).count();
-        while news < MOST_FOUND {
-            let Some(other) = others.find(|other| !found.contains(other)) else {
-                break;
-            };
-            found.push(other);
-            news += 1;
+        let mut news = found
+            .iter()
+            .filter(|at| self.is_news(**at, request))
+            .count();
+        for other in index.best(query, MOST_FOUND, |at| self.is_news(at, request)) {
+            if news < MOST_FOUND && !found.contains(&other) {
+                found.push(other);
+                news += 1;
+            }
         }
         found.into_iter().map(|at| deferred[at]).collect()
+    }
+
+    /// Of a place in the index.
+    fn is_news(&self, at: usize, request: &Request) -> bool {
+        let tool = &request.callable()[self.search.deferred[at]];
+        !is_listed(request, &tool.name)
     }
 
     fn found(&self, places: &[usize], request: &Request) -> FoundTools {
