@@ -32,6 +32,8 @@ mod changed;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod default_limit;
 mod deferred;
+#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
+mod deferred_native;
 #[cfg(feature = "journal")]
 mod engine;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]

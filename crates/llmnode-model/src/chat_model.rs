@@ -123,6 +123,13 @@ pub trait ChatModel: Send + Sync {
         None
     }
 
+    /// Whether its provider searches the tools that this request does not list. Default: no, so the program does.
+    #[doc(hidden)]
+    fn searches_tools(&self, request: &Request) -> bool {
+        let _ = request;
+        false
+    }
+
     /// The batch API of its provider. Default: it has none.
     #[doc(hidden)]
     fn batch_api(&self) -> Option<Arc<dyn BatchWire>> {
@@ -183,6 +190,10 @@ macro_rules! forward {
 
             fn server(&self) -> Option<(&str, u16)> {
                 (**self).server()
+            }
+
+            fn searches_tools(&self, request: &Request) -> bool {
+                (**self).searches_tools(request)
             }
 
             fn batch_api(&self) -> Option<Arc<dyn BatchWire>> {

@@ -56,6 +56,14 @@ impl fmt::Debug for ToolCall {
     }
 }
 
+/// The tool that finds others, where the provider does not do it.
+#[doc(hidden)]
+pub const SEARCH_TOOLS: &str = "search_tools";
+
+/// The tool that calls those that are not listed.
+#[doc(hidden)]
+pub const CALL_TOOL: &str = "call_tool";
+
 /// What a search for tools has found. It is kept in the conversation, so that no tool is searched for again where the
 /// conversation goes on.
 #[doc(hidden)]
@@ -77,6 +85,8 @@ pub enum FoundWay {
     Listed,
     /// Their schemas stand in the result, and one tool that is always listed calls them.
     Shown,
+    /// The provider has all tools, and searches them itself. Their schemas stand in the result.
+    Native,
 }
 
 /// A tool as the model sees it.

@@ -98,6 +98,13 @@ enum Tool<'a> {
         #[serde(skip_serializing_if = "str::is_empty")]
         description: &'a str,
         input_schema: &'a RawValue,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        defer_loading: bool,
+    },
+    /// Anthropic's own search of the tools that are not listed.
+    Search {
+        r#type: &'static str,
+        name: &'static str,
     },
     /// A provider's own tool, from `extra`.
     Given(&'a Value),
@@ -241,14 +248,31 @@ fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
         name: &tool.name,
         description: &tool.description,
         input_schema: sent(schema, Profile::Anthropic),
+        defer_loading: false,
     });
     let own = prepared.listed_function().map(|schema| Tool::Function {
         name: schema.name(),
         description: "",
         input_schema: sent(schema, Profile::Anthropic),
+        defer_loading: false,
     });
-    listed
+    let deferred = prepared
+        .deferred_tools()
+        .map(|(tool, schema)| Tool::Function {
+            name: &tool.name,
+            description: &tool.description,
+            input_schema: sent(schema, Profile::Anthropic),
+            defer_loading: true,
+        });
+    let search = prepared.searches_tools().then_some(Tool::Search {
+        r#type: "tool_search_tool_bm25_20251119",
+        name: "tool_search_tool_bm25",
+    });
+    search
+        .into_iter()
+        .chain(listed)
         .chain(own)
+        .chain(deferred)
         .chain(prepared.given_list("tools").map(Tool::Given))
         .collect()
 }

@@ -95,6 +95,28 @@ impl Inner {
             .writes_shared()
     }
 
+    /// Whether the provider finds the tools that this request does not list.
+    pub(crate) fn searches_tools(&self, request: &Request) -> bool {
+        let Some(model) = self.model_of(request) else {
+            return false;
+        };
+        let situation = Situation {
+            tools: true,
+            ..Situation::default()
+        };
+        let quirks = self.beliefs.quirks(model, Asker::of(request), situation);
+        self.may_search_tools(request) && !quirks.leaves_out(Part::ToolSearch)
+    }
+
+    /// At the host of the API's maker alone: others ignore the field, and list all tools.
+    fn may_search_tools(&self, request: &Request) -> bool {
+        let has_search = matches!(
+            self.wire.name,
+            llmnode_model::ApiKind::Anthropic | llmnode_model::ApiKind::Responses
+        );
+        has_search && request.all_tools.is_some() && self.is_own_host()
+    }
+
     pub(crate) fn is_providers(&self, host: &str) -> bool {
         self.wire.hosts.iter().any(|end| host.ends_with(end))
     }
@@ -301,6 +323,7 @@ impl Inner {
                 streams,
                 cache,
                 secrets,
+                may_search_tools: self.may_search_tools(request),
             },
             headers,
         ))

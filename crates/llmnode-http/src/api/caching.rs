@@ -130,7 +130,7 @@ impl Inner {
     }
 
     /// The host of the one who makes the models: its rules are known, and its refusals are its own.
-    fn is_own_host(&self) -> bool {
+    pub(super) fn is_own_host(&self) -> bool {
         let own = match self.wire.name {
             ApiKind::Anthropic => "api.anthropic.com",
             ApiKind::Chat | ApiKind::Responses => "api.openai.com",

@@ -275,6 +275,7 @@ impl Inner {
             (Part::Thoughts, !shape.no_thinking),
             (Part::Choices, shape.choices),
             (Part::JsonSchemaParameters, gemini && functions),
+            (Part::ToolSearch, asked.may_search_tools),
             (
                 Part::ServerSideTools,
                 gemini && asked.sees_server_side_tools(),

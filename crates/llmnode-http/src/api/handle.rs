@@ -55,6 +55,10 @@ macro_rules! chat_model {
                 self.0.shares_beginning(request)
             }
 
+            fn searches_tools(&self, request: &llmnode_model::Request) -> bool {
+                self.0.searches_tools(request)
+            }
+
             fn retry_budget(&self) -> Option<&llmnode_model::RetryBudget> {
                 Some(&self.0.retry_budget)
             }

@@ -32,7 +32,11 @@ impl PreparedRequest<'_> {
 
     fn arguments(&self, tool: &str, to: Names) -> Option<Renamer<'_>> {
         // Also a tool that this turn does not offer: it may have been called before.
-        let spec = self.request.tools.iter().find(|spec| spec.name == tool)?;
+        let spec = self
+            .request
+            .callable()
+            .iter()
+            .find(|spec| spec.name == tool)?;
         Renamer::new(self.allowed(&spec.schema), self.names?, to)
     }
 
@@ -98,7 +102,7 @@ impl<'a> Messages<'a> {
         let output = prepared.request.output.as_deref();
         let mut schemas = prepared
             .request
-            .tools
+            .callable()
             .iter()
             .map(|tool| &*tool.schema)
             .chain(output);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use llmnode_model::internal::{CarriedPart, Secret, redact_secrets};
+use llmnode_model::internal::{CALL_TOOL, CarriedPart, SEARCH_TOOLS, Secret, redact_secrets};
 use llmnode_model::{ApiKind, FinishReason, Message, Request, ResponseFormat, ToolSpec};
 use llmnode_reader::OutputSchema;
 use llmnode_reader::internal::{Profile, without_choices};
@@ -57,6 +57,8 @@ pub(crate) struct PreparedRequest<'a> {
     pub(crate) streams: bool,
     pub(crate) cache: CacheFields,
     pub(crate) secrets: Cow<'a, [Secret]>,
+    /// The provider could search the tools that are not listed.
+    pub(crate) may_search_tools: bool,
 }
 
 pub(crate) enum ToolChoice<'a> {
@@ -134,9 +136,26 @@ impl PreparedRequest<'_> {
     }
 
     pub(crate) fn tools(&self) -> impl Iterator<Item = (&ToolSpec, &OutputSchema)> {
+        let searches = self.searches_tools();
+        let is_replaced = |tool: &ToolSpec| matches!(&*tool.name, SEARCH_TOOLS | CALL_TOOL);
         self.request
             .tools
             .iter()
+            .filter(move |tool| !(searches && is_replaced(tool)))
+            .map(|tool| (tool, self.allowed(&tool.schema)))
+    }
+
+    /// The provider finds tools, in place of the program.
+    pub(crate) fn searches_tools(&self) -> bool {
+        self.may_search_tools && !self.leaves_out(Part::ToolSearch)
+    }
+
+    /// The tools that the provider is to find. None, if the program does it.
+    pub(crate) fn deferred_tools(&self) -> impl Iterator<Item = (&ToolSpec, &OutputSchema)> {
+        let Request { tools, .. } = self.request;
+        let all = self.request.callable().iter();
+        let searches = self.searches_tools();
+        all.filter(move |tool| searches && !tools.iter().any(|listed| listed.name == tool.name))
             .map(|tool| (tool, self.allowed(&tool.schema)))
     }
 
@@ -258,6 +277,7 @@ impl PreparedRequest<'_> {
         } = self.request;
         let listed = tools
             .iter()
+            .chain(self.deferred_tools().map(|(tool, _)| tool))
             .map(|tool| tool.schema.plain().get().len() + tool.description.len() + 96);
         let schema = output
             .as_deref()

@@ -55,7 +55,7 @@ impl Inner {
     }
 
     /// Parts, and whether the request would have them.
-    fn parts(&self, asked: &PreparedRequest<'_>, listens: bool) -> [(Part, bool); 17] {
+    fn parts(&self, asked: &PreparedRequest<'_>, listens: bool) -> [(Part, bool); 18] {
         let PreparedRequest { request, shape, .. } = asked;
         let wire = self.wire.name;
         let has_lists = request.output.as_deref().is_some_and(has_choices)
@@ -86,6 +86,7 @@ impl Inner {
             (Part::BoundThoughts, shape.drops_bound_thoughts),
             (Part::CallIds, request.messages.iter().any(has_id)),
             (Part::ServerSideTools, true),
+            (Part::ToolSearch, asked.may_search_tools),
         ]
     }
 

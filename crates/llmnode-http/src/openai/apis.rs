@@ -312,6 +312,10 @@ impl ChatModel for OpenAi {
         self.0.of(request).shares_beginning(request)
     }
 
+    fn searches_tools(&self, request: &Request) -> bool {
+        self.0.of(request).searches_tools(request)
+    }
+
     fn retry_budget(&self) -> Option<&RetryBudget> {
         Some(&self.0.chat.retry_budget)
     }

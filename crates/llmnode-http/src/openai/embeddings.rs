@@ -144,6 +144,7 @@ impl EmbeddingsApi {
             streams: false,
             cache: CacheFields::default(),
             secrets,
+            may_search_tools: false,
         };
         let body = Body {
             model,

@@ -43,6 +43,8 @@ pub(crate) enum Part {
     JsonSchemaParameters,
     /// Gemini's wish to see the calls of its own tools.
     ServerSideTools,
+    /// The provider's own search of tools, with those that it is to find; the program's search goes in its place.
+    ToolSearch,
 }
 
 impl Part {
@@ -69,6 +71,7 @@ impl Part {
             Part::Choices => "choices",
             Part::JsonSchemaParameters => "parametersJsonSchema",
             Part::ServerSideTools => "includeServerSideToolInvocations",
+            Part::ToolSearch => "tool_search",
         }
     }
 }

@@ -255,6 +255,23 @@ pub(super) const AT_LEAST: &[(&str, i64)] = &[
 
 /// Conclusive without a field. Some servers send these with the status of a failure of their own.
 pub(super) const CONCLUSIVE: &[(&str, Field, &str)] = &[
+    // A search of tools, on a model that has none.
+    (
+        "tool_search",
+        Field::Part(Part::ToolSearch),
+        "Moonshot: tool type \"tool_search\" is not supported",
+    ),
+    (
+        "defer_loading",
+        Field::Part(Part::ToolSearch),
+        "OpenAI: deferred tools require tools.tool_search",
+    ),
+    // A tool that an earlier turn has found is gone.
+    (
+        "tool reference '",
+        Field::Part(Part::Carried),
+        "Anthropic: Tool reference 'x' not found in available tools",
+    ),
     // A schema: too large, too deep, with a word that is not known.
     (
         "invalid schema for response_format",

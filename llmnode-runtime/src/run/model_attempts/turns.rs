@@ -58,8 +58,8 @@ impl ModelAttempts<'_, '_> {
         };
         match round.to_messages(states.into_iter().flatten().collect()) {
             Ok(messages) => {
-                let is_unknown = round.has_only_unknown_tools(&self.request)
-                    && !messages.iter().any(has_found);
+                let is_unknown =
+                    round.has_only_unknown_tools(&self.request) && !messages.iter().any(has_found);
                 self.next_turn(messages, is_unknown);
                 if self.plan.context.turn().is_some() {
                     Box::pin(self.keep_turn(None))
@@ -137,7 +137,5 @@ impl ModelAttempts<'_, '_> {
 
 /// Whether a result has tools with it that can be called next.
 fn has_found(message: &Message) -> bool {
-    message
-        .found()
-        .is_some_and(|found| !found.names.is_empty())
+    message.found().is_some_and(|found| !found.names.is_empty())
 }

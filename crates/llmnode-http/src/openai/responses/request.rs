@@ -86,7 +86,11 @@ enum Tool<'a> {
         parameters: &'a RawValue,
         #[serde(skip_serializing_if = "Option::is_none")]
         strict: Option<bool>,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        defer_loading: bool,
     },
+    /// OpenAI's own search of the tools that are not listed.
+    ToolSearch,
     /// A provider's own tool, from `extra`.
     #[serde(untagged)]
     Given(&'a Value),
@@ -184,6 +188,7 @@ fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
         description: &tool.description,
         parameters: sent(schema, Profile::Function),
         strict: says_strict(false),
+        defer_loading: false,
     });
     let own = prepared.listed_function().map(|schema| {
         let (parameters, strict) = strict_or(schema, Profile::Function);
@@ -192,10 +197,24 @@ fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
             description: "",
             parameters,
             strict: says_strict(strict),
+            defer_loading: false,
         }
     });
-    listed
+    let deferred = prepared
+        .deferred_tools()
+        .map(|(tool, schema)| Tool::Function {
+            name: &tool.name,
+            description: &tool.description,
+            parameters: sent(schema, Profile::Function),
+            strict: says_strict(false),
+            defer_loading: true,
+        });
+    let search = prepared.searches_tools().then_some(Tool::ToolSearch);
+    search
+        .into_iter()
+        .chain(listed)
         .chain(own)
+        .chain(deferred)
         .chain(prepared.given_list("tools").map(Tool::Given))
         .collect()
 }

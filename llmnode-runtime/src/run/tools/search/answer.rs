@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use llmnode_model::internal::{FoundTools, FoundWay};
+use llmnode_model::internal::{CALL_TOOL, FoundTools, FoundWay, SEARCH_TOOLS};
 use llmnode_model::{ChatModel, Message, Request, Role, ToolCall, ToolSpec};
 use llmnode_reader::internal::{nearest, one_line};
 use serde_json::Value;
 
 use super::deferred::{MOST_FOUND, Search};
-use super::through::{CALL_TOOL, SEARCH_TOOLS, called_name};
+use super::through::called_name;
 use crate::run::tools::outcome::{Outcome, ToolEffect};
 use crate::run::tools::value::ToolReply;
 
@@ -130,7 +130,9 @@ impl Finding<'_> {
             FoundWay::Shown => format!(
                 "These tools fit. Call those that are not listed by `{CALL_TOOL}`, with arguments of their schemas:"
             ),
-            FoundWay::Listed => "These tools fit, and can be called now:".to_owned(),
+            FoundWay::Listed | FoundWay::Native => {
+                "These tools fit, and can be called now:".to_owned()
+            }
         };
         for &place in places {
             let tool = &request.callable()[place];
@@ -139,7 +141,7 @@ impl Finding<'_> {
                 tool.name,
                 first_sentence(&tool.description)
             ));
-            if self.way == FoundWay::Shown && !is_listed(request, &tool.name) {
+            if self.way != FoundWay::Listed && !is_listed(request, &tool.name) {
                 said.push_str("\n  ");
                 said.push_str(&schema(tool));
             }
@@ -186,7 +188,7 @@ impl Finding<'_> {
         let Some(place) = place_of(tools, &call.name) else {
             return outcome;
         };
-        let is_shown = call.through.is_some() || self.way == FoundWay::Shown;
+        let is_shown = call.through.is_some() || self.way != FoundWay::Listed;
         if !is_shown {
             return outcome.finding(self.found(&[place], request));
         }

@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use llmnode_model::internal::{FoundTools, FoundWay};
+use llmnode_model::internal::{CALL_TOOL, FoundTools, FoundWay, SEARCH_TOOLS};
 use llmnode_model::{ApiKind, Category, ChatModel, Message, Request, Role, ToolSpec};
 use llmnode_reader::OutputSchema;
 use llmnode_reader::internal::one_line;
 use serde_json::{Value, json};
 
 use super::index::{Index, Indexed, group_of};
-use super::through::{CALL_TOOL, SEARCH_TOOLS};
 use crate::error::NodeError;
 
 /// With fewer tools, a search costs more than it saves.
@@ -109,6 +108,9 @@ impl Search {
 
     /// How a model is to call what is found now. `carries`: the answer that searches has thoughts beside it.
     pub(super) fn way(&self, request: &Request, model: &dyn ChatModel, carries: bool) -> FoundWay {
+        if model.searches_tools(request) {
+            return FoundWay::Native;
+        }
         let binds_thoughts = model.api_kind() == Some(ApiKind::Anthropic);
         let mut carried = request.messages.iter().filter_map(Message::carried);
         let has_thoughts = carries || carried.next().is_some();

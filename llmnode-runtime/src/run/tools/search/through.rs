@@ -1,13 +1,8 @@
 //! `call_tool`, which calls tools that are not listed: the call that it contains, and back.
 
+use llmnode_model::internal::{CALL_TOOL, SEARCH_TOOLS};
 use llmnode_model::{Request, ToolCall};
 use serde_json::Value;
-
-/// Finds tools.
-pub(super) const SEARCH_TOOLS: &str = "search_tools";
-
-/// Calls a tool by its name.
-pub(super) const CALL_TOOL: &str = "call_tool";
 
 /// Replaces calls of `call_tool` by those that they contain, if there are such tools.
 pub(in crate::run::tools) fn unwrapped(
