@@ -200,6 +200,7 @@ mod tests {
             open("b", "checker", CallState::Answer(None)),
             open("c", "writer", CallState::Answer(None)),
         ])
+        .ok()
         .unwrap();
         assert_eq!((handoff.to(), handoff.call().id.as_str()), (1, "b"));
         let messages = handoff.round(|call| Some(format!("{} {}", call.to, call.is_first)));
