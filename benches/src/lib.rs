@@ -7,3 +7,4 @@ pub mod mocked;
 pub mod request;
 pub mod summarize;
 pub mod task;
+pub mod wires;

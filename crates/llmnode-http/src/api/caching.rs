@@ -74,14 +74,15 @@ impl Inner {
     ) -> CacheFields {
         let plan = request.cache.unwrap_or_default();
         let setting = plan.setting.or(self.cache).unwrap_or_default();
+        let is_off = setting == Cache::Off || self.wire.name == ApiKind::Gemini;
+        let is_plain = setting == Cache::Auto && request.cache.is_none();
+        if is_off || is_plain || setting == Cache::Auto && !self.is_own_host() {
+            return CacheFields::default();
+        }
         let has_own = FIELDS
             .iter()
             .any(|field| request.extra.contains_key(*field));
-        if has_own || setting == Cache::Off || self.wire.name == ApiKind::Gemini {
-            return CacheFields::default();
-        }
-        let is_plain = setting == Cache::Auto && request.cache.is_none();
-        if is_plain || setting == Cache::Auto && !self.is_own_host() {
+        if has_own {
             return CacheFields::default();
         }
         let shared = shared_end(request, plan, quirks);

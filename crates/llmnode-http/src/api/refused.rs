@@ -28,9 +28,10 @@ impl Inner {
         });
         let parts = self
             .parts(asked, listens)
+            .map(|(part, is_wanted)| (part, is_wanted && asked.leaves_out(part)))
             .into_iter()
-            .filter(|(part, is_wanted)| *is_wanted && asked.leaves_out(*part));
-        let parts: Vec<&str> = parts.map(|(part, _)| part.as_str()).collect();
+            .filter(|(_, is_left)| *is_left)
+            .map(|(part, _)| part.as_str());
         let carries_nothing = !shape.carries && has_carried(request);
         let others = [
             ("max_tokens", self.has_another_limit(asked)),
@@ -49,7 +50,6 @@ impl Inner {
             .filter(|(_, is_refused)| *is_refused)
             .map(|(name, _)| name);
         parts
-            .into_iter()
             .chain(others)
             .chain(response_formats.map(ResponseFormat::as_str))
     }

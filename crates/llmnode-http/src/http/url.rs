@@ -85,9 +85,14 @@ impl Url {
         self.scheme() == "https"
     }
 
-    /// IPv6 addresses are in brackets.
+    /// IPv6 addresses are in brackets. `http::Uri` would look for a user each time, and there is none.
     pub(crate) fn host(&self) -> &str {
-        self.0.host().unwrap_or_default()
+        let authority = self.authority();
+        let end = authority.rfind([':', ']']);
+        match end.and_then(|at| authority.split_at_checked(at)) {
+            Some((host, port)) if port.starts_with(':') => host,
+            _ => authority,
+        }
     }
 
     /// With the port, if it is not the scheme's default.

@@ -31,6 +31,10 @@ pub(super) fn parts(
     lists: [Option<&RawValue>; 2],
     reasoning: Option<&str>,
 ) -> Vec<CarriedPart> {
+    let has_words = thought.is_some() || reasoning.is_some();
+    if calls.is_empty() && !has_words && lists.iter().all(Option::is_none) {
+        return Vec::new();
+    }
     let member = |name: &str, value: &RawValue| {
         let mut object = Beside::new();
         object.insert(name.into(), value);

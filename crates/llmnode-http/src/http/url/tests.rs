@@ -294,6 +294,8 @@ proptest! {
     #[test]
     fn whatever_is_taken_is_taken_again(text in "[hH]ttps?://[a-zA-Z0-9.:@\\[\\]%_ä-]{0,12}[/?#]?\\PC{0,12}") {
         if let Ok(url) = Url::parse(&text) {
+            let uri = url.to_uri();
+            prop_assert_eq!(uri.host(), Some(url.host()));
             prop_assert_eq!(Url::parse(&url.to_string()), Ok(url));
         }
     }
