@@ -67,10 +67,11 @@ pub(super) async fn validate_answer(
     reader: Reader,
     attempt: &AttemptInfo,
 ) -> Result<Validated, Failure> {
-    let rejected = |violations| Failure::rejected(Category::SchemaError, violations);
     let Parsed {
         repairs, wrapped, ..
-    } = node.read(answer, reader).map_err(rejected)?;
+    } = node
+        .read(answer, reader)
+        .map_err(|violations| Failure::rejected(Category::SchemaError, violations))?;
     let mut violations = match node.check(wrapped, attempt).await {
         CheckOutcome::Completed(violations) => violations,
         CheckOutcome::Aborted(error) => {
@@ -82,11 +83,11 @@ pub(super) async fn validate_answer(
                 ..Failure::new(Category::Aborted, message)
             });
         }
-        CheckOutcome::Panicked(said) => return Err(Failure::new(Category::Panic, said)),
+        CheckOutcome::Panicked(message) => return Err(Failure::new(Category::Panic, message)),
     };
     violations.extend(
         node.not_chosen(wrapped)
-            .map_err(|said| Failure::new(Category::Panic, said))?,
+            .map_err(|message| Failure::new(Category::Panic, message))?,
     );
     if let Some(schema) = node.schema() {
         for violation in &mut violations {

@@ -11,25 +11,37 @@ const CAP: usize = 2048;
 const HEAD: &str = "That answer was not accepted:";
 const NO_ANSWER: &str = "(no answer)";
 
-/// Appends a bad answer, verbatim and with what it `carried`, and its violations; keeps the newest `rounds` of such pairs.
-/// `form`: of the answer, for a model that repeated it. `prompt`: the number of the prompt's messages, which never change.
+/// A bad answer, and what the model is told about it.
+#[derive(Default)]
+pub(super) struct Feedback<'a> {
+    /// Verbatim.
+    pub(super) answer: Option<String>,
+    /// What the provider put beside it.
+    pub(super) carried: Option<Arc<ProviderState>>,
+    pub(super) violations: &'a [Violation],
+    /// The form of the answer, for a model that repeated it.
+    pub(super) form: Option<&'a str>,
+}
+
+/// Appends a bad answer and its violations; keeps the newest `rounds` of such pairs. `stable_len`: the number of messages that never
+/// change.
 pub(super) fn append(
     messages: &mut Vec<Message>,
-    prompt: usize,
+    stable_len: usize,
     rounds: usize,
-    (answer, carried): (Option<String>, Option<Arc<ProviderState>>),
-    violations: &[Violation],
-    form: Option<&str>,
+    feedback: Feedback<'_>,
 ) {
     // Some providers refuse an empty turn of the assistant.
-    let answer = answer.filter(|answer| !answer.trim().is_empty());
-    let answer = Message::assistant(answer.unwrap_or_else(|| NO_ANSWER.to_owned()));
-    messages.push(answer.carrying(carried));
-    messages.push(Message::new(Role::User, complaint(violations, form)));
-    let surplus = messages
-        .len()
-        .saturating_sub(prompt.saturating_add(rounds.saturating_mul(2)));
-    messages.drain(prompt..prompt + surplus);
+    let answer = feedback
+        .answer
+        .filter(|answer| !answer.trim().is_empty())
+        .unwrap_or_else(|| NO_ANSWER.to_owned());
+    messages.push(Message::assistant(answer).carrying(feedback.carried));
+    let complaint = complaint(feedback.violations, feedback.form);
+    messages.push(Message::new(Role::User, complaint));
+    let longest = stable_len.saturating_add(rounds.saturating_mul(2));
+    let surplus = messages.len().saturating_sub(longest);
+    messages.drain(stable_len..stable_len + surplus);
 }
 
 /// Whether this message is feedback.
@@ -61,7 +73,8 @@ pub(super) fn complaints(violations: &[Violation]) -> String {
 fn add_lines(text: &mut String, violations: &[Violation]) {
     // Warnings are for the program, not for the model.
     for violation in violations.iter().filter(|one| !one.warning) {
-        let (length, remedy) = (text.len(), remedy(violation));
+        let length = text.len();
+        let remedy = remedy(violation);
         // Without a path, because the request concerns the entire answer. Writing to a `String` cannot fail.
         let _ = match (remedy.is_empty(), violation.path.is_empty()) {
             (true, _) => write!(text, "\n- {violation}"),
@@ -160,14 +173,11 @@ mod tests {
             Message::new(Role::User, "u"),
         ];
         for round in 0..5 {
-            append(
-                &mut messages,
-                2,
-                3,
-                (Some(round.to_string()), None),
-                &[],
-                None,
-            );
+            let feedback = Feedback {
+                answer: Some(round.to_string()),
+                ..Feedback::default()
+            };
+            append(&mut messages, 2, 3, feedback);
         }
         let said: Vec<_> = messages
             .iter()

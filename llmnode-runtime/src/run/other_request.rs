@@ -16,7 +16,7 @@ use super::context::CallContext;
 use super::failure::Failure;
 use crate::error::NodeError;
 use crate::ledger::{OpenAttempt, RequestInfo};
-use crate::limits::{AnswerTokens, Deadline, PromptTokens, RequestTokens};
+use crate::limits::{AnswerTokens, Deadline, PromptTokens, RequestTokens, Reservation};
 use crate::output::AnswerKind;
 use crate::settings::{EMPTY_SETTINGS, Next, NodeKind, Progress, Resolved};
 
@@ -115,13 +115,10 @@ impl Attempts for OtherRequestAttempts<'_> {
             .open
             .insert(plan.context.call.attempt(one.kind, one.wait, None));
         let outcome = catch_panic_async(|| attempt(plan, of, timeout, open)).await;
-        let panicked = |said| {
-            Err(Failure::new(
-                Category::Panic,
-                format!("the request panicked: {said}"),
-            ))
-        };
-        let outcome = outcome.unwrap_or_else(panicked);
+        let outcome = outcome.unwrap_or_else(|message| {
+            let message = format!("the request panicked: {message}");
+            Err(Failure::new(Category::Panic, message))
+        });
         self.retries.settle(match &outcome {
             Ok(()) => Some(true),
             Err(failure) => failure.endpoint_answered(),
@@ -169,78 +166,90 @@ impl Attempts for OtherRequestAttempts<'_> {
 
 async fn attempt(
     plan: &CallPlan<'_>,
-    of: &dyn OtherRequest,
+    other: &dyn OtherRequest,
     timeout: Option<Duration>,
     open: &mut OpenAttempt<'_>,
 ) -> Result<(), Failure> {
     let CallContext { core, limits, .. } = plan.context;
     let outcome = {
-        let asking = pin!(async {
-            let names = [of.model(), None, None];
-            let tokens = || RequestTokens {
-                prompt: PromptTokens {
-                    estimate: of.tokens(),
-                    most: of.bytes(),
-                    least: of.bytes(),
-                    attachments: 0,
-                },
-                answer: AnswerTokens::AtMost(0),
-                thinking: 0,
-                answers: 1,
-            };
-            let mut reserved = match limits
-                .reserve(tokens, names, || plan.time_left(timeout))
-                .await
-            {
-                Ok(reserved) => reserved,
-                Err((category, why)) => {
-                    return Err(Failure {
-                        sent: false,
-                        ..Failure::new(category, why)
-                    });
-                }
-            };
-            let info = RequestInfo {
-                operation: of.operation(),
-                provider: of.provider(),
-                server: of.server(),
-                model: of.model(),
-                chat: None,
-            };
-            open.set_request(&info, of.tokens(), names, false);
-            if let Err(fault) = open.record_begin().await {
-                reserved.release();
-                return Err(Failure::unrecorded(fault));
-            }
-            let span = open.span().clone();
-            let id = open.id;
-            async {
-                let mut watch = AttemptSink {
-                    open,
-                    reserved: &mut reserved,
-                    written: None,
-                    item: None,
-                };
-                let outcome = of.send(id, timeout, &mut watch).await;
-                let completion = settle_response(outcome, open, &mut reserved)?;
-                let Completion {
-                    usage,
-                    model,
-                    request_id,
-                    ..
-                } = completion;
-                open.note(|record| note_provider(record, usage, model, request_id));
-                Ok(())
-            }
-            .instrument(span)
-            .await
-        });
-        let asking = pin!(in_attempt_timeout(&*core.clock, timeout, asking));
-        limits.in_time(asking).await
+        let begun = pin!(begin(plan, other, timeout, open));
+        let begun = pin!(in_attempt_timeout(&*core.clock, timeout, begun));
+        limits.in_time(begun).await
     };
     match outcome {
         Ok(Ok(outcome)) => outcome,
         Ok(Err(timeout)) => Err(timed_out(timeout, open)),
         Err(late) => Err(Failure::new(Category::LimitExceeded, late)),
+    }
+}
+
+/// Reserves room for the request and begins its record, before it is sent.
+async fn begin(
+    plan: &CallPlan<'_>,
+    other: &dyn OtherRequest,
+    timeout: Option<Duration>,
+    open: &mut OpenAttempt<'_>,
+) -> Result<(), Failure> {
+    let names = [other.model(), None, None];
+    let limits = plan.context.limits;
+    let mut reserved = limits
+        .reserve(|| tokens(other), names, || plan.time_left(timeout))
+        .await
+        .map_err(|(category, why)| Failure::unsent(category, why))?;
+    let info = RequestInfo {
+        operation: other.operation(),
+        provider: other.provider(),
+        server: other.server(),
+        model: other.model(),
+        chat: None,
+    };
+    open.set_request(&info, other.tokens(), names, false);
+    if let Err(fault) = open.record_begin().await {
+        reserved.release();
+        return Err(Failure::unrecorded(fault));
+    }
+    let span = open.span().clone();
+    send(other, timeout, open, &mut reserved)
+        .instrument(span)
+        .await
+}
+
+async fn send(
+    other: &dyn OtherRequest,
+    timeout: Option<Duration>,
+    open: &mut OpenAttempt<'_>,
+    reserved: &mut Reservation<'_>,
+) -> Result<(), Failure> {
+    let id = open.id;
+    let mut sink = AttemptSink {
+        open,
+        reserved,
+        written: None,
+        item: None,
+    };
+    let outcome = other.send(id, timeout, &mut sink).await;
+    let completion = settle_response(outcome, open, reserved)?;
+    let Completion {
+        usage,
+        model,
+        request_id,
+        ..
+    } = completion;
+    open.note(|record| note_provider(record, usage, model, request_id));
+    Ok(())
+}
+
+/// Nothing is written in return, so that the most it can use is what is sent.
+fn tokens(other: &dyn OtherRequest) -> RequestTokens {
+    RequestTokens {
+        prompt: PromptTokens {
+            estimate: other.tokens(),
+            most: other.bytes(),
+            least: other.bytes(),
+            attachments: 0,
+        },
+        answer: AnswerTokens::AtMost(0),
+        thinking: 0,
+        answers: 1,
     }
 }

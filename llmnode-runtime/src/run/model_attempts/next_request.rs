@@ -6,7 +6,7 @@ use super::ModelAttempts;
 use crate::error::NodeError;
 use crate::ledger::{AttemptKind, OpenAttempt};
 use crate::run::failure::Failure;
-use crate::run::feedback;
+use crate::run::feedback::{self, Feedback};
 use crate::run::policies::{self, FailedAttempt, RequestPlan};
 use crate::settings::Next;
 
@@ -61,15 +61,17 @@ impl ModelAttempts<'_, '_> {
     fn give_feedback(&mut self, failure: &Failure) {
         let repeats = failure.violations.iter().any(is_repetition);
         let schema = self.request.output.as_deref().filter(|_| repeats);
-        let form = schema.and_then(form);
-        let answer = (failure.answer.clone(), failure.carried.clone());
+        let feedback = Feedback {
+            answer: failure.answer.clone(),
+            carried: failure.carried.clone(),
+            violations: &failure.violations,
+            form: schema.and_then(form),
+        };
         feedback::append(
             &mut self.request.messages,
             self.stable_len,
             self.plan.settings.feedback_rounds(),
-            answer,
-            &failure.violations,
-            form,
+            feedback,
         );
     }
 

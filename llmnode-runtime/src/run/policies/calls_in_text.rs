@@ -43,10 +43,7 @@ impl Policy for CallsInText {
         }
         let allowed = Allowed::by(attempt);
         match decide(found, &response.text, allowed, attempt.request)? {
-            CalledInText::Answer(text) => Some(Next::Adapt(Change::Text {
-                text,
-                carried: response.carried.clone(),
-            })),
+            CalledInText::Answer(text) => Some(Next::Adapt(Change::Text(text))),
             CalledInText::Quoted => Some(Next::Adapt(Change::Flag(Flag::QuotedCall))),
             CalledInText::Refused(violation) => Some(Next::GiveUp(Failure {
                 retry: Some(Retry::Feedback),

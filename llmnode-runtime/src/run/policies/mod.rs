@@ -38,14 +38,34 @@
 //!
 //! # How to add one
 //!
-//! For a server that wraps its answers in a tag:
+//! For a server that wraps its answers in a tag, `wrapped_answer.rs`:
 //!
-//! 1. a file here, which begins with the server or model that it is for, and a type that implements [`Policy`] by the method of its
-//!    time: `received`, since the text is to be another one before it is read, by
-//!    `Some(Next::Adapt(Change::Text { text, carried: response.carried.clone() }))`, and `None` for any other text;
-//! 2. `mod`, `use` and a line in [`POLICIES`] below, with its row in the table above: after `PausedTurn`, which joins texts, and
-//!    before `CallsInText`, which reads them;
-//! 3. a test in `tests/each.rs` of what it does, and a row in `tests/pairs.rs` for each policy that it may meet, on both sides.
+//! ```ignore
+//! //! For the gateway of Example Inc., which wraps every answer: `<answer>..</answer>`.
+//!
+//! use super::policy::{AttemptView, Change, Next, Policy};
+//! use crate::run::response::Response;
+//!
+//! pub(super) struct WrappedAnswer;
+//!
+//! impl Policy for WrappedAnswer {
+//!     fn received(&self, response: &Response, _: &mut AttemptView<'_>) -> Option<Next> {
+//!         let text = response.text.trim();
+//!         let inside = text.strip_prefix("<answer>")?.strip_suffix("</answer>")?;
+//!         Some(Next::Adapt(Change::Text(inside.to_owned())))
+//!     }
+//! }
+//! ```
+//!
+//! 1. The file says for which server or model it is, and has a type with the method of its time: here the text is to be another
+//!    one before it is read. Whatever is not of this kind is `None`.
+//! 2. Below, it gets its `mod`, its `use` and a line in [`POLICIES`]; above, its row in the table. This one stands after
+//!    `PausedTurn`, which joins texts, and before `CallsInText`, which reads them.
+//! 3. `tests/each.rs` gets a test of what it does, and of a response that it must leave alone; `tests/pairs.rs` gets a row for each
+//!    policy that it may meet.
+//!
+//! What a policy makes of a text is what is validated, recorded, journaled and returned. A program that reads the stream has seen
+//! the text as it came: what has to be taken out of that, too, belongs into `run/attempt/written.rs`, as thoughts do.
 
 mod ask_for_less;
 mod calls_in_text;
@@ -93,7 +113,7 @@ use super::failure::Failure;
 use super::response::{Judgement, Response};
 
 /// All policies, in the order in which they are asked.
-static POLICIES: [&dyn Policy; 16] = [
+static POLICIES: &[&dyn Policy] = &[
     &Padding,
     &UnusableAnswer,
     &UnenforcedSchema,

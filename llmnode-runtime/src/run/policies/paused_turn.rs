@@ -26,7 +26,7 @@ impl Policy for PausedTurn {
         }
         text.push_str(&response.text);
         let carried = joined_state(paused, response);
-        Some(Next::Adapt(Change::Text { text, carried }))
+        Some(Next::Adapt(Change::Joined { text, carried }))
     }
 }
 

@@ -63,8 +63,10 @@ pub(in crate::run) enum Next {
 
 /// A change of the response, or of what is known about it.
 pub(in crate::run) enum Change {
-    /// Another text, and what the provider put beside it.
-    Text {
+    /// The text is this one. What the provider put beside it stays.
+    Text(String),
+    /// The text is this one, and beside it stands what the provider put beside all of its parts.
+    Joined {
         text: String,
         carried: Option<Arc<ProviderState>>,
     },
@@ -204,7 +206,8 @@ impl Change {
         notes: &mut Notes,
     ) -> Option<Failure> {
         match self {
-            Change::Text { text, carried } => {
+            Change::Text(text) => response.text = text,
+            Change::Joined { text, carried } => {
                 response.text = text;
                 response.carried = carried;
             }

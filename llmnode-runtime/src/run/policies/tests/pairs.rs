@@ -47,10 +47,9 @@ fn quoting(mut attempt: Attempt) -> Attempt {
     attempt
 }
 
-#[test]
-fn pairs_that_meet_at_a_response() {
+fn received_rows() -> [ReceivedRow; 9] {
     let truncated = Verdict::Failed(Category::TruncatedOutput, None);
-    let rows = [
+    [
         ReceivedRow {
             pair: "Padding, then CutAnswer: calls that are complete are not cut",
             attempt: Attempt::calls(&padded("{}")).cut(false),
@@ -108,18 +107,21 @@ fn pairs_that_meet_at_a_response() {
             outcome: Verdict::Validate,
             flags: &[Flag::QuotedCall],
         },
-    ];
-    for mut row in rows {
+    ]
+}
+
+#[test]
+fn pairs_that_meet_at_a_response() {
+    for mut row in received_rows() {
         assert_eq!(row.attempt.received(), row.outcome, "{}", row.pair);
         assert_eq!(row.attempt.flags, row.flags, "{}", row.pair);
     }
 }
 
-#[test]
-fn pairs_that_meet_at_a_judgement() {
+fn judged_rows() -> [JudgedRow; 7] {
     let again = |category| Verdict::Failed(category, Some(Retry::Adapted));
     let told = |category| Verdict::Failed(category, Some(Retry::Feedback));
-    let rows = [
+    [
         JudgedRow {
             pair: "FreeChoice, then CutAnswer: asked again at once, and told as cut",
             attempt: Attempt::text("So")
@@ -178,8 +180,12 @@ fn pairs_that_meet_at_a_judgement() {
             judgement: rejected(),
             outcome: again(Category::SchemaError),
         },
-    ];
-    for mut row in rows {
+    ]
+}
+
+#[test]
+fn pairs_that_meet_at_a_judgement() {
+    for mut row in judged_rows() {
         assert_eq!(
             row.attempt.after(row.judgement),
             row.outcome,
