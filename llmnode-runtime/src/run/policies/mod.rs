@@ -29,12 +29,12 @@
 //! | [`RunCalls`] | ends the walk for all calls: below it, a response is an answer |
 //! | [`CopiedForm`] | the last one before the answer is validated, which a copy would often pass |
 //! | [`RejectedAnswer`] | above are the failures that a replay must not repeat, below are those that it must |
-//! | [`CopiedBound`] | of good answers only, so that it meets no other |
+//! | [`CopiedBound`] | flags good answers, which `CutAnswer` must not take away any more |
 //! | [`AskForLess`] | takes what `CutAnswer` could not mend by a higher limit; once, then `LostAnswer` may |
 //! | [`FailedCall`] | of texts only; `LostAnswer` is of typed answers |
 //! | [`LastTurn`] | before a request: says that only an answer is left; its explanation comes first |
 //! | [`LostAnswer`] | the last hope for a failure: only if nothing above says what follows it |
-//! | [`Narrowing`] | moves lists out of the complaints, which `CopiedBound` reads before |
+//! | [`Narrowing`] | of the next request alone: what it takes out of the complaints, nobody above reads any more |
 //!
 //! # How to add one
 //!

@@ -47,9 +47,9 @@ fn quoting(mut attempt: Attempt) -> Attempt {
     attempt
 }
 
-fn received_rows() -> [ReceivedRow; 9] {
+fn received_rows() -> Vec<ReceivedRow> {
     let truncated = Verdict::Failed(Category::TruncatedOutput, None);
-    [
+    vec![
         ReceivedRow {
             pair: "Padding, then CutAnswer: calls that are complete are not cut",
             attempt: Attempt::calls(&padded("{}")).cut(false),
@@ -118,10 +118,10 @@ fn pairs_that_meet_at_a_response() {
     }
 }
 
-fn judged_rows() -> [JudgedRow; 7] {
+fn judged_rows() -> Vec<JudgedRow> {
     let again = |category| Verdict::Failed(category, Some(Retry::Adapted));
     let told = |category| Verdict::Failed(category, Some(Retry::Feedback));
-    [
+    vec![
         JudgedRow {
             pair: "FreeChoice, then CutAnswer: asked again at once, and told as cut",
             attempt: Attempt::text("So")
@@ -240,17 +240,24 @@ fn the_handle_learns_before_a_rejection_is_taken_away() {
 }
 
 #[test]
-fn a_list_is_read_for_bounds_before_it_is_moved_into_the_schema() {
-    let mut attempt = Attempt::text(OK).typed();
-    let mut bad = failure(Category::ValidationError, None);
-    bad.violations[0].message = "is 3, must be at least 1".to_owned();
-    attempt.before(AttemptKind::Correction, Some(&mut bad));
-    assert_eq!(attempt.after(valid()), Verdict::Valid);
-    assert_eq!(attempt.flags, [Flag::AtBound]);
-    attempt.flags.clear();
-    attempt.before(AttemptKind::Turn, None);
-    attempt.after(valid());
-    assert_eq!(attempt.flags, [], "another turn begins anew");
+fn a_text_that_is_cut_is_not_flagged_as_a_copied_bound() {
+    let bounds = |mut attempt: Attempt| {
+        let mut bad = failure(Category::ValidationError, None);
+        bad.violations[0].message = "is 3, must be at least 1".to_owned();
+        attempt.before(AttemptKind::Correction, Some(&mut bad));
+        attempt
+    };
+    let mut cut = bounds(Attempt::text(OK).cut(true));
+    let raised = Verdict::Failed(Category::TruncatedOutput, Some(Retry::Adapted));
+    assert_eq!(cut.after(valid()), raised, "CutAnswer, then CopiedBound");
+    assert_eq!(cut.flags, []);
+    let mut whole = bounds(Attempt::text(OK).typed());
+    assert_eq!(whole.after(valid()), Verdict::Valid);
+    assert_eq!(whole.flags, [Flag::AtBound]);
+    whole.flags.clear();
+    whole.before(AttemptKind::Turn, None);
+    whole.after(valid());
+    assert_eq!(whole.flags, [], "another turn begins anew");
 }
 
 #[test]
