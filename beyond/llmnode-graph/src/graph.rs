@@ -137,8 +137,12 @@ impl Graph {
         } = &self.loaded.inputs;
         let mut faults = Vec::new();
         for (name, value) in &given {
-            let rules = || self.loaded.rules.0.get(name).map(|field| &field.schema);
-            match declared.get(name).or_else(rules) {
+            let of_state = self.loaded.rules.0.get(name);
+            let schema = match declared.get(name) {
+                Some(schema) => Some(schema),
+                None => of_state.map(|field| &field.schema),
+            };
+            match schema {
                 _ if name.starts_with('_') => {
                     faults.push(format!(
                         "{:?} is reserved for the graph",

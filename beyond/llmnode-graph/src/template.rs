@@ -14,6 +14,7 @@ pub struct Template {
     parts: Vec<Part>,
 }
 
+/// A piece of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
     Text(String),
@@ -38,7 +39,8 @@ impl std::error::Error for MissingName {}
 impl Template {
     /// Returns faulty parts separately, and leaves them out.
     pub(crate) fn parse(text: &str) -> (Self, Vec<String>) {
-        let (mut parts, mut wrong) = (Vec::new(), Vec::new());
+        let mut parts = Vec::new();
+        let mut wrong = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("{{") {
             if !before.is_empty() {
@@ -105,6 +107,7 @@ impl Template {
         Ok(text)
     }
 
+    /// Names in single braces: probably meant for values, and sent as they are.
     pub(crate) fn braced(&self) -> impl Iterator<Item = &str> {
         let texts = self.parts.iter().filter_map(|part| match part {
             Part::Text(text) => Some(text.as_str()),
@@ -119,34 +122,41 @@ impl Template {
     }
 }
 
+/// Why a name is none. `None`: it is one.
 fn refused(name: &str) -> Option<String> {
-    let is_allowed = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     if name.is_empty() {
         return Some("is followed by no name: write `{{ name }}`".to_owned());
     }
-    if name.split('.').any(str::is_empty) || !name.chars().all(is_allowed) {
-        let shown: String = name.chars().take(40).collect();
-        if let Some((list, item)) = shown
-            .strip_suffix(']')
-            .and_then(|name| name.split_once('['))
-            && refused(list).is_none()
-            && refused(item).is_none()
-        {
-            return Some(format!("is followed by {shown:?}: write `{list}.{item}`"));
-        }
-        let remedy = "use letters, digits, `_` and `-`, and `.` before a member";
-        return Some(format!(
-            "is followed by {shown:?}, which is not a name: {remedy}"
-        ));
+    let has_empty_part = name.split('.').any(str::is_empty);
+    if !has_empty_part && name.chars().all(is_in_name) {
+        return None;
     }
-    None
+    let shown: String = name.chars().take(40).collect();
+    // As in many languages: `list[0]`.
+    if let Some(index) = shown.strip_suffix(']')
+        && let Some((list, item)) = index.split_once('[')
+        && refused(list).is_none()
+        && refused(item).is_none()
+    {
+        return Some(format!("is followed by {shown:?}: write `{list}.{item}`"));
+    }
+    let remedy = "use letters, digits, `_` and `-`, and `.` before a member";
+    Some(format!(
+        "is followed by {shown:?}, which is not a name: {remedy}"
+    ))
 }
 
+fn is_in_name(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '.')
+}
+
+/// The parts of a name. `context.` in front is React Flow's, and means nothing.
 pub(crate) fn path(name: &str) -> impl Iterator<Item = &str> {
-    let own = name.strip_prefix("context.").unwrap_or(name);
-    own.split('.')
+    let path = name.strip_prefix("context.").unwrap_or(name);
+    path.split('.')
 }
 
+/// The value of the state that a name is in.
 pub(crate) fn key(name: &str) -> &str {
     path(name).next().unwrap_or(name)
 }

@@ -205,7 +205,8 @@ impl Collected {
                     number, continues, ..
                 }) = self.numbers.get_mut(flow)
                 {
-                    let (number, continues) = (*number, std::mem::take(continues));
+                    let number = *number;
+                    let continues = std::mem::take(continues);
                     self.step_began(number, continues, position, node, *started);
                 }
             }
@@ -420,7 +421,9 @@ impl Collected {
             Some(index) => index,
             None => {
                 let position = at.clone();
-                let (first, usage, elapsed) = (self.totals.steps, Usage::default(), Duration::ZERO);
+                let first = self.totals.steps;
+                let usage = Usage::default();
+                let elapsed = Duration::ZERO;
                 flow.stats.push(StepStats {
                     position,
                     first,
@@ -441,7 +444,9 @@ impl Collected {
             .around
             .as_ref()
             .map_or_else(|| at.clone(), |around| around.below(at.labels()));
-        let (node, visit, started_unix_ms) = (node.to_owned(), stats.visits, unix_ms(started));
+        let node = node.to_owned();
+        let visit = stats.visits;
+        let started_unix_ms = unix_ms(started);
         let step = StepEntry {
             number: self.totals.steps,
             flow: number,

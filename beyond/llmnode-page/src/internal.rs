@@ -66,11 +66,9 @@ pub fn figures(recording: &Recording) -> Figures {
         ..
     } = recording.lock().totals();
     let elapsed = ended_unix_ms.saturating_sub(started_unix_ms.unwrap_or(ended_unix_ms));
-    let (visits, requests, tokens) = (
-        words::count(steps, "step"),
-        words::count(usage.requests, "request"),
-        words::tokens(&usage.total),
-    );
+    let visits = words::count(steps, "step");
+    let requests = words::count(usage.requests, "request");
+    let tokens = words::tokens(&usage.total);
     Figures {
         sentence: format!("{visits}, {requests}, {tokens}"),
         time: words::time(Duration::from_millis(elapsed)),

@@ -57,7 +57,8 @@ impl Edges {
                     _ => *all.todo.get_or_insert_with(|| next(&mut all.places)),
                 };
                 let edge = *known.entry((from, to)).or_insert_with(|| {
-                    let (actions, through) = (Vec::new(), Vec::new());
+                    let actions = Vec::new();
+                    let through = Vec::new();
                     all.edges.push(Edge {
                         from,
                         to,
@@ -91,7 +92,8 @@ impl Edges {
             OnTheWay,
             Done,
         }
-        let (mut visits, mut order) = (vec![Visit::Not; self.places], Vec::new());
+        let mut visits = vec![Visit::Not; self.places];
+        let mut order = Vec::new();
         for start in 0..self.places {
             if visits[start] != Visit::Not {
                 continue;
@@ -161,8 +163,10 @@ pub(crate) fn layout(edges: &mut Edges, mut sizes: Vec<(i32, i32)>) -> Layout {
     }
     let rows = rows(edges, &layers, last);
     let heights = heights(&rows, &layers, &sizes);
-    let (mut at, mut spans) = (vec![(0, 0); layers.len()], vec![(0, 0); layers.len()]);
-    let (mut x, mut bottom) = (0, 0);
+    let mut at = vec![(0, 0); layers.len()];
+    let mut spans = vec![(0, 0); layers.len()];
+    let mut x = 0;
+    let mut bottom = 0;
     for layer in 0..=last {
         let members = || (0..layers.len()).filter(|place| layers[*place] == layer);
         let width = members().map(|place| sizes[place].0).max().unwrap_or(0);

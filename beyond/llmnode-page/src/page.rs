@@ -211,7 +211,8 @@ fn resumed_at(view: &View<'_>) -> Option<String> {
     let (Outline::Flow(_, steps), Some(stats)) = (&flow.outline, flow.stats.first()) else {
         return None;
     };
-    let (first, begun) = (steps.first()?, stats.position.labels().next()?);
+    let first = steps.first()?;
+    let begun = stats.position.labels().next()?;
     (first.label != begun).then(|| stats.position.to_string())
 }
 

@@ -91,7 +91,8 @@ pub(crate) fn size(outline: &Outline) -> usize {
 
 pub(crate) fn draw(html: &mut Html, name: &str, steps: &[OutlineStep], visits: &Visits<'_>) {
     let flow = Flow::of(steps, &Position::default(), visits, 0);
-    let (width, height) = (flow.size.0 + 12, flow.size.1 + 12);
+    let width = flow.size.0 + 12;
+    let height = flow.size.1 + 12;
     let view = format!("0 0 {width} {height}");
     let about = format!("The steps of {name} and the way between them");
     let attributes: Attributes<'_> = &[
@@ -199,7 +200,8 @@ impl Flow {
             );
             let said = label(edge);
             if !said.is_empty() {
-                let (x, y) = (x.to_string(), y.to_string());
+                let x = x.to_string();
+                let y = y.to_string();
                 html.element("text", &[("class", "by"), ("x", &x), ("y", &y)], |html| {
                     html.text(said)
                 });
@@ -216,11 +218,11 @@ impl Flow {
             at, sizes, layer, ..
         } = &self.layout;
         let middle = |place: usize| top + at[place].1 + sizes[place].1 / 2;
-        let (x, mut y) = (
-            left + at[edge.from].0 + sizes[edge.from].0,
-            middle(edge.from),
-        );
-        let (mut path, mut from, mut label) = (format!("M{x} {y}"), edge.from, (x, y));
+        let x = left + at[edge.from].0 + sizes[edge.from].0;
+        let mut y = middle(edge.from);
+        let mut path = format!("M{x} {y}");
+        let mut from = edge.from;
+        let mut label = (x, y);
         for place in edge.through.iter().copied().chain([edge.to]) {
             let begin = left + layer[from].1;
             // Room for the tip of the arrow.
@@ -434,7 +436,8 @@ fn rect(html: &mut Html, class: &str, (x, y): (i32, i32), (width, height): (i32,
 }
 
 fn circle(html: &mut Html, class: &str, (x, y): (i32, i32), radius: &str) {
-    let (x, y) = (x.to_string(), y.to_string());
+    let x = x.to_string();
+    let y = y.to_string();
     let attributes: Attributes<'_> = &[("class", class), ("cx", &x), ("cy", &y), ("r", radius)];
     html.element(
         "circle",
@@ -448,7 +451,8 @@ fn circle(html: &mut Html, class: &str, (x, y): (i32, i32), radius: &str) {
 }
 
 fn words(html: &mut Html, class: &str, (x, y): (i32, i32), text: &str) {
-    let (x, y) = (x.to_string(), y.to_string());
+    let x = x.to_string();
+    let y = y.to_string();
     html.element("text", &[("class", class), ("x", &x), ("y", &y)], |html| {
         html.text(text)
     });

@@ -36,7 +36,8 @@ pub(crate) fn section(html: &mut Html, view: &View<'_>) {
 }
 
 fn change(html: &mut Html, step: &StepEntry, before: Option<&str>, after: &str) {
-    let (old, new) = (before.and_then(members), members(after));
+    let old = before.and_then(members);
+    let new = members(after);
     html.element("details", &[("class", "callbox")], |html| {
         html.element("summary", &[], |html| {
             html.leaf("span", "n", step.position.to_string());

@@ -168,7 +168,8 @@ impl Texts {
             arguments,
             ..
         } = call;
-        let (name, arguments) = (self.keep(name), self.keep(arguments));
+        let name = self.keep(name);
+        let arguments = self.keep(arguments);
         ToolText {
             id: id.clone(),
             name,

@@ -67,7 +67,8 @@ impl<'d> View<'d> {
         let calls: Vec<_> = document.calls.iter().filter(has_more).collect();
         let first_call = calls.len().saturating_sub(SHOWN);
         let first_step = document.steps.len().saturating_sub(SHOWN);
-        let (calls, steps) = (calls[first_call..].to_vec(), &document.steps[first_step..]);
+        let calls = calls[first_call..].to_vec();
+        let steps = &document.steps[first_step..];
         let known: HashSet<CallId> = calls.iter().map(|call| call.id).collect();
         let mut children: HashMap<CallId, Vec<&CallEntry>> = HashMap::new();
         let parent_of: HashMap<CallId, Option<CallId>> = document

@@ -94,19 +94,21 @@ pub fn cut(text: &str, most: usize) -> String {
 
 /// By the calendar of Gregory: <https://howardhinnant.github.io/date_algorithms.html>.
 pub(crate) fn utc(unix_ms: u64) -> String {
-    let (days, seconds) = (unix_ms / 86_400_000, unix_ms / 1000 % 86_400);
+    let days = unix_ms / 86_400_000;
+    let seconds = unix_ms / 1000 % 86_400;
     let since_march = days + 719_468;
-    let (era, day_of_era) = (since_march / 146_097, since_march % 146_097);
+    let era = since_march / 146_097;
+    let day_of_era = since_march % 146_097;
     let year_of_era =
         (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted = (5 * day_of_year + 2) / 153;
-    let (day, month) = (
-        day_of_year - (153 * shifted + 2) / 5 + 1,
-        (shifted + 2) % 12 + 1,
-    );
+    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
+    let month = (shifted + 2) % 12 + 1;
     let year = year_of_era + era * 400 + u64::from(month <= 2);
-    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let hour = seconds / 3600;
+    let minute = seconds / 60 % 60;
+    let second = seconds % 60;
     format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
 }
 

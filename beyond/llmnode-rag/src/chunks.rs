@@ -1,10 +1,15 @@
 //! Cuts a text into chunks: at paragraphs, else at sentences, else at words, and never within a grapheme.
+//!
+//! A text is gone over by windows of a chunk's length. In each, the last place is chosen at which the best kind of border is, but not
+//! in its first half; the next window begins before that place by the overlap, at a word. Each byte is so in at most two windows,
+//! and no window looks further than a chunk.
 
 use unicode_segmentation::UnicodeSegmentation;
 
 /// No script has longer graphemes. A longer one is cut, unless it fits into a chunk.
 const MAX_GRAPHEME_CHARS: usize = 64;
 
+/// How texts are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chunker {
     pub(crate) size: usize,
@@ -13,25 +18,34 @@ pub(crate) struct Chunker {
 }
 
 impl Chunker {
+    /// Why no text can be cut so.
     pub(crate) fn fault(self) -> Option<String> {
         let Chunker { size, overlap } = self;
         if size == 0 {
             return Some("chunks of 0 characters hold nothing; write 1 or more".to_owned());
         }
-        (overlap > size / 2).then(|| {
-            format!("chunks of {size} characters cannot overlap by {overlap}; write at most half of the size")
-        })
+        if overlap <= size / 2 {
+            return None;
+        }
+        Some(format!(
+            "chunks of {size} characters cannot overlap by {overlap}; write at most half of the size"
+        ))
     }
 
     /// In order and trimmed. A grapheme of up to 64 characters is not cut, even if it is longer than a chunk.
     pub(crate) fn chunks(self, text: &str) -> Vec<&str> {
         let mut chunks = Vec::new();
-        let (mut begin, mut covered) = (0, 0);
+        let mut begin = 0;
+        // Up to here the text is in a chunk.
+        let mut covered = 0;
         while begin < text.len() {
             let rest = &text[begin..];
             // No more bytes than a chunk has characters.
             if rest.len() <= self.size {
-                chunks.extend(Some(rest.trim()).filter(|_| !text[covered..].trim().is_empty()));
+                let has_new_text = !text[covered..].trim().is_empty();
+                if has_new_text {
+                    chunks.push(rest.trim());
+                }
                 break;
             }
             let window = Window::new(rest, self.size);
@@ -55,87 +69,110 @@ impl Chunker {
     }
 }
 
+/// As much text as a chunk may have.
 struct Window<'t> {
     text: &'t str,
-    ends: Vec<(usize, usize)>,
+    /// Where a chunk could end.
+    ends: Vec<GraphemeEnd>,
+    /// It is all that is left.
     is_last: bool,
+}
+
+/// The end of a grapheme, counted from the begin of the window.
+#[derive(Clone, Copy)]
+struct GraphemeEnd {
+    bytes: usize,
+    characters: usize,
 }
 
 impl<'t> Window<'t> {
     fn new(rest: &'t str, size: usize) -> Self {
-        let mut ends = vec![(0, 0)];
-        let (mut bytes, mut characters) = (0, 0);
+        let longest = size.max(MAX_GRAPHEME_CHARS);
         // No grapheme is examined beyond this.
-        let far = rest
-            .char_indices()
-            .nth(size.max(MAX_GRAPHEME_CHARS) + 1)
-            .map_or(rest.len(), |(at, _)| at);
+        let far = match rest.char_indices().nth(longest + 1) {
+            Some((at, _)) => at,
+            None => rest.len(),
+        };
         let mut graphemes = rest[..far].graphemes(true);
         let first = graphemes.clone().next().unwrap_or_default();
-        let pieces: &mut dyn Iterator<Item = &str> =
-            if first.chars().count() > size.max(MAX_GRAPHEME_CHARS) {
-                &mut first.split("").filter(|character| !character.is_empty())
-            } else {
-                &mut graphemes
-            };
+        let is_too_long = first.chars().count() > longest;
+        let pieces: &mut dyn Iterator<Item = &str> = if is_too_long {
+            &mut first.split("").filter(|character| !character.is_empty())
+        } else {
+            &mut graphemes
+        };
+        let mut end = GraphemeEnd {
+            bytes: 0,
+            characters: 0,
+        };
+        let mut ends = vec![end];
         for grapheme in pieces {
-            let more = grapheme.chars().count();
-            if characters + more > size && bytes > 0 {
+            let characters = grapheme.chars().count();
+            if end.characters + characters > size && end.bytes > 0 {
                 break;
             }
-            bytes += grapheme.len();
-            characters += more;
-            ends.push((bytes, characters));
-            if characters >= size {
+            end.bytes += grapheme.len();
+            end.characters += characters;
+            ends.push(end);
+            if end.characters >= size {
                 break;
             }
         }
         Window {
-            text: &rest[..bytes],
+            text: &rest[..end.bytes],
             ends,
-            is_last: bytes == rest.len(),
+            is_last: end.bytes == rest.len(),
         }
     }
 
     fn is_end(&self, at: usize) -> bool {
-        self.ends
-            .binary_search_by_key(&at, |(bytes, _)| *bytes)
-            .is_ok()
+        self.ends.binary_search_by_key(&at, |end| end.bytes).is_ok()
     }
 
-    /// After the overlap, and not in the first half, so that chunks do not become ever smaller.
+    /// Where the chunk ends: after the overlap, and not in the first half, so that chunks do not become ever smaller.
     fn cut(&self, repeated: usize) -> usize {
         if self.is_last {
             return self.text.len();
         }
-        let least = self.ends[self.ends.len() / 2].0.max(repeated);
-        let fits = |at: &usize| *at > least && self.is_end(*at);
-        let paragraph = || self.paragraphs().filter(fits).last();
+        let half = self.ends[self.ends.len() / 2];
+        let least = half.bytes.max(repeated);
+        if let Some(end) = self.last_end(self.paragraphs(), least) {
+            return end;
+        }
         // The last sentence may be incomplete, so the chunk ends before it.
-        let sentence = || {
-            self.text
-                .split_sentence_bound_indices()
-                .map(|(at, _)| at)
-                .filter(fits)
-                .last()
-        };
-        let word = || self.words().filter(fits).last();
-        paragraph()
-            .or_else(sentence)
-            .or_else(word)
+        let sentences = self.text.split_sentence_bound_indices();
+        if let Some(end) = self.last_end(sentences.map(|(at, _)| at), least) {
+            return end;
+        }
+        self.last_end(self.words(), least)
             .unwrap_or(self.text.len())
     }
 
+    /// The last of these places behind `least` that is not within a grapheme.
+    fn last_end(&self, places: impl Iterator<Item = usize>, least: usize) -> Option<usize> {
+        let mut last = None;
+        for at in places {
+            if at > least && self.is_end(at) {
+                last = Some(at);
+            }
+        }
+        last
+    }
+
+    /// Where lines begin behind empty ones.
     fn paragraphs(&self) -> impl Iterator<Item = usize> {
-        let (mut at, mut blank) = (0, false);
+        let mut at = 0;
+        let mut blank = false;
         self.text.split_inclusive('\n').filter_map(move |line| {
-            let (begin, was_blank) = (at, blank);
+            let begin = at;
+            let was_blank = blank;
             at += line.len();
             blank = line.trim().is_empty();
             (was_blank && !blank && begin > 0).then_some(begin)
         })
     }
 
+    /// Where words begin behind space.
     fn words(&self) -> impl Iterator<Item = usize> {
         let mut blank = false;
         self.text.char_indices().filter_map(move |(at, char)| {
@@ -146,17 +183,21 @@ impl<'t> Window<'t> {
 
     /// At a word if possible, and always after this chunk's start.
     fn next_start(&self, end: usize, overlap: usize) -> usize {
-        let last = self.ends.partition_point(|(bytes, _)| *bytes < end);
-        let characters = self.ends[last.min(self.ends.len() - 1)].1;
+        let end_index = self.ends.partition_point(|place| place.bytes < end);
+        let characters = self.end_at(end_index).characters;
         let first = self
             .ends
-            .partition_point(|(_, before)| *before + overlap < characters)
-            .max(1);
-        let begin = self.ends[first.min(self.ends.len() - 1)].0;
+            .partition_point(|place| place.characters + overlap < characters);
+        let begin = self.end_at(first.max(1)).bytes;
         let word = self
             .words()
             .find(|at| *at >= begin && *at < end && self.is_end(*at));
         word.unwrap_or(begin).min(end)
+    }
+
+    /// The end with this index, or the last one.
+    fn end_at(&self, index: usize) -> GraphemeEnd {
+        self.ends[index.min(self.ends.len() - 1)]
     }
 }
 

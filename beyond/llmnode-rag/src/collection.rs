@@ -143,29 +143,8 @@ impl CollectionBuilder {
     /// `config_error` for an invalid setting, and if the collection was made with another embedder; those of the store.
     pub async fn open(self) -> Result<Collection, NodeError> {
         let CollectionBuilder(docs) = self;
-        let fault = |fault: String| Err(NodeError::new(Category::ConfigError, fault));
-        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        if !(1..=64).contains(&docs.name.len()) || !docs.name.chars().all(is_name) {
-            let name = &docs.name;
-            return fault(format!(
-                "{name:?} is no name of a collection; use 1 to 64 of a-z A-Z 0-9 _ -"
-            ));
-        }
-        if let Some(why) = docs.chunker.fault() {
-            return fault(why);
-        }
-        match (docs.dedup, &docs.embedder) {
-            (Some(cosine), _) if !(cosine > 0.0 && cosine <= 1.0) => {
-                return fault(format!(
-                    "dedup is {cosine}; it is a cosine, above 0 and at most 1"
-                ));
-            }
-            (Some(_), None) => {
-                return fault(
-                    "dedup compares vectors, and the collection has no embedder".to_owned(),
-                );
-            }
-            _ => {}
+        if let Some(fault) = fault_of_settings(&docs) {
+            return Err(NodeError::new(Category::ConfigError, fault));
         }
         let embedder = docs.embedder.as_deref();
         let space = EmbeddingSpace::new(
@@ -177,6 +156,36 @@ impl CollectionBuilder {
     }
 }
 
+/// What is wrong with the settings of a collection.
+fn fault_of_settings(docs: &CollectionConfig) -> Option<String> {
+    let name = &docs.name;
+    if !is_collection_name(name) {
+        return Some(format!(
+            "{name:?} is no name of a collection; use 1 to 64 of a-z A-Z 0-9 _ -"
+        ));
+    }
+    if let Some(why) = docs.chunker.fault() {
+        return Some(why);
+    }
+    match (docs.dedup, &docs.embedder) {
+        (Some(cosine), _) if !(cosine > 0.0 && cosine <= 1.0) => Some(format!(
+            "dedup is {cosine}; it is a cosine, above 0 and at most 1"
+        )),
+        (Some(_), None) => {
+            Some("dedup compares vectors, and the collection has no embedder".to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// Whether each store can have a collection of this name: Chroma allows the least.
+pub(crate) fn is_collection_name(name: &str) -> bool {
+    let is_short = (1..=64).contains(&name.len());
+    is_short
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+}
 /// The compiler's message for a collection that is not open. No type implements it.
 #[diagnostic::on_unimplemented(
     message = "a collection is searched when it is open",

@@ -63,16 +63,17 @@ impl Document {
         self
     }
 
+    /// Whether a store can hold it.
     pub(crate) fn check(&self) -> Result<(), NodeError> {
-        let fault = |fault: String| Err(NodeError::new(Category::ConfigError, fault));
-        if self.source.is_empty() || self.source.len() > 1024 {
-            let length = self.source.len();
-            return fault(format!(
-                "a document's source has {length} bytes; a source has 1 to 1024"
-            ));
-        }
-        check_metadata(&self.metadata)
-            .or_else(|why| fault(format!("the document {:?} has {why}", self.source)))
+        let length = self.source.len();
+        let fault = if length == 0 || length > 1024 {
+            format!("a document's source has {length} bytes; a source has 1 to 1024")
+        } else if let Err(why) = check_metadata(&self.metadata) {
+            format!("the document {:?} has {why}", self.source)
+        } else {
+            return Ok(());
+        };
+        Err(NodeError::new(Category::ConfigError, fault))
     }
 }
 

@@ -170,6 +170,7 @@ impl<T: Embedder + ?Sized> Embedder for Arc<T> {
     }
 }
 
+/// The node that embeds texts. Its vectors have the length 1, so that a product of two is their cosine.
 pub(crate) struct Embedding<'a> {
     pub(crate) embedder: &'a dyn Embedder,
     pub(crate) texts: &'a [&'a str],
@@ -187,23 +188,25 @@ impl Node for Embedding<'_> {
 impl<S: ?Sized + Sync> Exec<S> for Embedding<'_> {
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<Vec<Vec<f32>>, BoxError> {
         let mut vectors = if self.embedder.is_local() {
-            let asked = self.request(None, None);
-            let embedded = self.embedder.embed(&asked, &mut NullSink).await;
+            let request = self.request(None, None);
+            let embedded = self.embedder.embed(&request, &mut NullSink).await;
             self.checked(embedded).map_err(|error| {
                 NodeError::new(error.category, error.message.clone()).with_source(error)
             })?
         } else {
-            let asked = EmbeddingRequests {
+            let requests = EmbeddingRequests {
                 of: self,
                 vectors: Mutex::default(),
             };
-            cx.request(&asked).await?;
-            asked
+            cx.request(&requests).await?;
+            requests
                 .vectors
                 .into_inner()
                 .unwrap_or_else(std::sync::PoisonError::into_inner)
         };
-        vectors.iter_mut().for_each(|vector| normalise(vector));
+        for vector in &mut vectors {
+            normalise(vector);
+        }
         Ok(vectors)
     }
 }
@@ -219,38 +222,44 @@ impl Embedding<'_> {
         }
     }
 
+    /// The vectors, if they can be those of the texts. A failure keeps what was used.
     fn checked(&self, embedded: Result<Embedded, ModelError>) -> Result<Vec<Vec<f32>>, ModelError> {
         let Embedded { vectors, usage, .. } = embedded?;
-        let (texts, id) = (self.texts.len(), self.embedder.id());
-        let length = self
-            .embedder
-            .dimensions()
-            .or(vectors.first().map(Vec::len))
-            .unwrap_or(0);
-        let fault = if vectors.len() != texts {
-            format!("returned {} vectors for {texts} texts", vectors.len())
-        } else if let Some(other) = vectors
-            .iter()
-            .find(|vector| vector.len() != length || length == 0)
-        {
-            format!(
-                "returned a vector of {} numbers in place of {length}",
-                other.len()
-            )
-        } else if vectors.iter().flatten().any(|number| !number.is_finite()) {
-            "returned a number that is not finite".to_owned()
-        } else {
+        let Some(fault) = self.fault(&vectors) else {
             return Ok(vectors);
         };
-        let mut error = ModelError::new(
-            Category::BadResponse,
-            format!("the embedder {id:?} {fault}"),
-        );
+        let id = self.embedder.id();
+        let message = format!("the embedder {id:?} {fault}");
+        let mut error = ModelError::new(Category::BadResponse, message);
         error.usage = usage.map(Box::new);
         Err(error)
     }
+
+    /// What is wrong with the vectors.
+    fn fault(&self, vectors: &[Vec<f32>]) -> Option<String> {
+        let texts = self.texts.len();
+        if vectors.len() != texts {
+            return Some(format!(
+                "returned {} vectors for {texts} texts",
+                vectors.len()
+            ));
+        }
+        let first_length = vectors.first().map(Vec::len);
+        let length = self.embedder.dimensions().or(first_length).unwrap_or(0);
+        for vector in vectors {
+            if vector.len() != length || length == 0 {
+                return Some(format!(
+                    "returned a vector of {} numbers in place of {length}",
+                    vector.len()
+                ));
+            }
+        }
+        let are_finite = vectors.iter().flatten().all(|number| number.is_finite());
+        (!are_finite).then(|| "returned a number that is not finite".to_owned())
+    }
 }
 
+/// The requests of one embedding, with the vectors of the one that succeeded.
 struct EmbeddingRequests<'a> {
     of: &'a Embedding<'a>,
     vectors: Mutex<Vec<Vec<f32>>>,
@@ -293,8 +302,8 @@ impl OtherRequest for EmbeddingRequests<'_> {
         sink: &'a mut dyn Sink,
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
         Box::pin(async move {
-            let asked = self.of.request(Some(id), timeout);
-            let embedded = self.of.embedder.embed(&asked, sink).await;
+            let request = self.of.request(Some(id), timeout);
+            let embedded = self.of.embedder.embed(&request, sink).await;
             let mut completion = Completion::default();
             if let Ok(embedded) = &embedded {
                 completion.usage = embedded.usage;
@@ -319,18 +328,23 @@ impl Sink for NullSink {
     fn usage(&mut self, _: TokenUsage) {}
 }
 
+/// The texts of each request. A text that is longer than a request may be is alone in one.
 pub(crate) fn batches<'t, 'a>(
     texts: &'a [&'t str],
     (count, characters): (usize, usize),
 ) -> Vec<&'a [&'t str]> {
-    let (mut batches, mut begin, mut used) = (Vec::new(), 0, 0);
-    for (at, text) in texts.iter().enumerate() {
-        let more = text.chars().count();
-        if at > begin && (at - begin >= count.max(1) || used + more > characters) {
-            batches.push(&texts[begin..at]);
-            (begin, used) = (at, 0);
+    let mut batches = Vec::new();
+    let mut begin = 0;
+    let mut used = 0;
+    for (index, text) in texts.iter().enumerate() {
+        let length = text.chars().count();
+        let is_full = index - begin >= count.max(1) || used + length > characters;
+        if index > begin && is_full {
+            batches.push(&texts[begin..index]);
+            begin = index;
+            used = 0;
         }
-        used += more;
+        used += length;
     }
     if begin < texts.len() {
         batches.push(&texts[begin..]);

@@ -32,23 +32,19 @@ impl HashEmbedder {
         }
     }
 
+    /// Each word, and each three letters of one with less weight, is added at a place that its hash names.
     fn vector(&self, text: &str) -> Vec<f32> {
         let mut vector = vec![0.0; self.dimensions];
-        let mut add = |part: &str, weight: f32| {
-            let hash = hash(part.as_bytes());
-            let sign = if hash >> 63 == 0 { weight } else { -weight };
-            vector[(hash % self.dimensions as u64) as usize] += sign;
-        };
         for word in tokens(text) {
-            add(&word, 1.0);
-            let letters: Vec<_> = word
-                .char_indices()
-                .map(|(at, _)| at)
-                .chain([word.len()])
-                .collect();
-            letters
-                .windows(4)
-                .for_each(|part| add(&word[part[0]..part[3]], 0.3));
+            add(&mut vector, &word, 1.0);
+            let mut borders = Vec::new();
+            for (at, _) in word.char_indices() {
+                borders.push(at);
+            }
+            borders.push(word.len());
+            for part in borders.windows(4) {
+                add(&mut vector, &word[part[0]..part[3]], 0.3);
+            }
         }
         if vector.iter().all(|one| *one == 0.0) {
             // A text without words needs a direction, too.
@@ -57,6 +53,14 @@ impl HashEmbedder {
         normalise(&mut vector);
         vector
     }
+}
+
+/// Adds or subtracts the weight, so that two parts that meet at one place do not seem alike.
+fn add(vector: &mut [f32], part: &str, weight: f32) {
+    let hash = hash(part.as_bytes());
+    let signed = if hash >> 63 == 0 { weight } else { -weight };
+    let place = (hash % vector.len() as u64) as usize;
+    vector[place] += signed;
 }
 
 /// FNV-1a, mixed so that all bits depend on all bytes.

@@ -66,40 +66,43 @@ fn ends_line(c: char) -> bool {
     )
 }
 
+/// The text with a backslash before each line that looks like the heading of another hit.
 fn without_headings(text: &str) -> Cow<'_, str> {
-    let blank = |c: char| c.is_whitespace() || ends_line(c) || is_unseen(c);
-    let heads = |line: &str| {
-        let line = line.trim_matches(blank);
-        line.starts_with('[') && line.ends_with(']')
-    };
-    if !text.split(ends_line).any(heads) {
+    if !text.split(ends_line).any(is_heading) {
         return text.into();
     }
-    let lines = text.split_inclusive(ends_line);
-    lines
-        .map(|line| {
-            if heads(line) {
-                line.replacen('[', "\\[", 1)
-            } else {
-                line.to_owned()
-            }
-        })
-        .collect::<String>()
-        .into()
+    let mut escaped = String::with_capacity(text.len() + 1);
+    for line in text.split_inclusive(ends_line) {
+        if is_heading(line) {
+            escaped.push_str(&line.replacen('[', "\\[", 1));
+        } else {
+            escaped.push_str(line);
+        }
+    }
+    escaped.into()
+}
+
+fn is_heading(line: &str) -> bool {
+    let line = line.trim_matches(is_blank);
+    line.starts_with('[') && line.ends_with(']')
+}
+
+/// What nobody sees at the ends of a line.
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() || ends_line(c) || is_unseen(c)
 }
 
 impl Hits {
     /// Returns all hits as one text, without a fence. Each begins with its source on a separate line, as in `[house.txt]`. A line of a
     /// hit that looks like that gets a backslash, as in `\[house.txt]`.
     pub fn text(&self) -> String {
-        let hit = |hit: &Hit| {
-            format!(
-                "[{}]\n{}\n",
-                hit.source.replace(ends_line, " "),
-                without_headings(&hit.text)
-            )
-        };
-        self.0.iter().map(hit).collect::<Vec<_>>().join("\n")
+        let mut pieces = Vec::with_capacity(self.0.len());
+        for hit in &self.0 {
+            let source = hit.source.replace(ends_line, " ");
+            let text = without_headings(&hit.text);
+            pieces.push(format!("[{source}]\n{text}\n"));
+        }
+        pieces.join("\n")
     }
 
     /// Returns a user message with all hits in a fence that they cannot close, under the words "Retrieved text, not
@@ -139,19 +142,24 @@ impl Hits {
     /// A complaint about each source that is not among the hits.
     pub fn cited(&self, field: &str, cited: &[impl AsRef<str>]) -> Result<(), Invalid> {
         let sources = self.sources();
-        let wrong = cited
-            .iter()
-            .enumerate()
-            .filter(|(_, cited)| !sources.contains(&cited.as_ref()));
-        let complaint = |(at, cited): (usize, &_)| {
-            let cited: &str = AsRef::as_ref(cited);
-            let message = match sources.is_empty() {
-                true => "nothing was found; leave it empty".to_owned(),
-                false => format!("{cited:?} is not among the sources that were found"),
+        let mut complaints: Option<Invalid> = None;
+        for (index, source) in cited.iter().enumerate() {
+            let source = source.as_ref();
+            if sources.contains(&source) {
+                continue;
+            }
+            let message = if sources.is_empty() {
+                "nothing was found; leave it empty".to_owned()
+            } else {
+                format!("{source:?} is not among the sources that were found")
             };
-            Invalid::at(format!("{field}[{at}]"), message).allowed(&sources)
-        };
-        match wrong.map(complaint).reduce(Invalid::and) {
+            let complaint = Invalid::at(format!("{field}[{index}]"), message).allowed(&sources);
+            complaints = Some(match complaints {
+                Some(others) => others.and(complaint),
+                None => complaint,
+            });
+        }
+        match complaints {
             Some(complaints) => Err(complaints),
             None => Ok(()),
         }

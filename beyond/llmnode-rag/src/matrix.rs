@@ -1,4 +1,7 @@
 //! The vectors of a collection in memory, row after row, searched exactly.
+//!
+//! A search looks at all rows, which for some hundred thousand of them takes milliseconds and finds what an index may miss. All
+//! vectors have the length 1, so that the product of two is their cosine.
 
 use std::collections::HashMap;
 
@@ -8,6 +11,7 @@ const LANES: usize = 16;
 /// Rows that tie with the last hit, in addition: the caller orders them by id.
 pub(crate) const TIES: usize = 64;
 
+/// Vectors of one length, by the numbers of their rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Matrix {
     columns: usize,
@@ -56,9 +60,9 @@ impl Matrix {
         let Some(place) = self.row_positions.remove(&row) else {
             return;
         };
-        let (last, columns) = (self.rows.len() - 1, self.columns);
-        self.numbers.copy_within(last * columns.., place * columns);
-        self.numbers.truncate(last * columns);
+        let last_begin = (self.rows.len() - 1) * self.columns;
+        self.numbers.copy_within(last_begin.., place * self.columns);
+        self.numbers.truncate(last_begin);
         self.rows.swap_remove(place);
         if let Some(moved) = self.rows.get(place) {
             self.row_positions.insert(*moved, place);
@@ -94,6 +98,9 @@ impl Matrix {
         self.nearest_above(f32::NEG_INFINITY, vector, k, allowed)
     }
 
+    /// The same, of rows with at least this score.
+    ///
+    /// What was found is sorted and cut whenever there is too much of it; from then on, rows below the worst of the best are skipped.
     pub(crate) fn nearest_above(
         &self,
         least: f32,
@@ -104,20 +111,19 @@ impl Matrix {
         if k == 0 || self.rows.is_empty() || vector.len() != self.columns {
             return Vec::new();
         }
-        let (mut found, mut floor, mut full) = (Vec::new(), least, k.saturating_add(TIES));
-        for (row, numbers) in self
-            .rows
-            .iter()
-            .zip(self.numbers.chunks_exact(self.columns))
-        {
+        let mut found = Vec::new();
+        let mut floor = least;
+        let mut most = k.saturating_add(TIES);
+        let vectors = self.numbers.chunks_exact(self.columns);
+        for (row, numbers) in self.rows.iter().zip(vectors) {
             let score = dot_product(vector, numbers);
             if score < floor || !allowed(*row) {
                 continue;
             }
             found.push((*row, score));
-            if found.len() > full {
+            if found.len() > most {
                 floor = keep_best(&mut found, k).max(least);
-                full = found.len() + k.max(16);
+                most = found.len() + k.max(16);
             }
         }
         keep_best(&mut found, k);
@@ -139,35 +145,35 @@ fn keep_best(found: &mut Vec<(i64, f32)>, k: usize) -> f32 {
     last
 }
 
+/// The sum of products, in several sums at once.
 pub(crate) fn dot_product(one: &[f32], other: &[f32]) -> f32 {
-    let (ones, others) = (one.as_chunks::<LANES>(), other.as_chunks::<LANES>());
+    let (one_chunks, one_rest) = one.as_chunks::<LANES>();
+    let (other_chunks, other_rest) = other.as_chunks::<LANES>();
     let mut sums = [0.0_f32; LANES];
-    for (one, other) in ones.0.iter().zip(others.0) {
+    for (one, other) in one_chunks.iter().zip(other_chunks) {
         for lane in 0..LANES {
             sums[lane] += one[lane] * other[lane];
         }
     }
-    let rest: f32 = ones
-        .1
+    let rest: f32 = one_rest
         .iter()
-        .zip(others.1)
+        .zip(other_rest)
         .map(|(one, other)| one * other)
         .sum();
     sums.iter().sum::<f32>() + rest
 }
 
-/// A zero vector stays as it is.
+/// Gives it the length 1. A zero vector stays as it is.
 pub(crate) fn normalise(vector: &mut [f32]) {
     // An `f32` may not hold the squares.
-    let length = vector
+    let squares = vector
         .iter()
-        .map(|one| f64::from(*one) * f64::from(*one))
-        .sum::<f64>()
-        .sqrt();
+        .map(|number| f64::from(*number) * f64::from(*number));
+    let length = squares.sum::<f64>().sqrt();
     if length > 0.0 {
-        vector
-            .iter_mut()
-            .for_each(|one| *one = (f64::from(*one) / length) as f32);
+        for number in vector {
+            *number = (f64::from(*number) / length) as f32;
+        }
     }
 }
 

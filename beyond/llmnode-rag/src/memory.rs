@@ -20,14 +20,25 @@ use crate::words::Bm25;
 #[derive(Clone, Debug, Default)]
 pub struct MemoryStore(Arc<Mutex<BTreeMap<String, StoredCollection>>>);
 
+/// One collection. A chunk is stored once, however many sources have it.
 #[derive(Debug, Default)]
 struct StoredCollection {
     space: EmbeddingSpace,
     sources: BTreeMap<String, StoredSource>,
-    chunks: BTreeMap<String, (i64, String, BTreeSet<String>)>,
+    chunks: BTreeMap<String, StoredChunk>,
+    /// The ids of chunks by the rows of their vectors.
     ids: HashMap<i64, String>,
     matrix: Matrix,
+    /// The number of the last row. None is used again.
     rows: i64,
+}
+
+#[derive(Debug)]
+struct StoredChunk {
+    row: i64,
+    text: String,
+    /// The names of those that have it.
+    sources: BTreeSet<String>,
 }
 
 #[derive(Debug)]
@@ -52,10 +63,10 @@ impl MemoryStore {
         collection: &str,
         look: impl FnOnce(&StoredCollection) -> T,
     ) -> Result<T, NodeError> {
-        self.collections()
-            .get(collection)
-            .map(look)
-            .ok_or_else(|| not_open(collection))
+        match self.collections().get(collection) {
+            Some(stored) => Ok(look(stored)),
+            None => Err(not_open(collection)),
+        }
     }
 
     fn change<T>(
@@ -63,53 +74,66 @@ impl MemoryStore {
         collection: &str,
         change: impl FnOnce(&mut StoredCollection) -> Result<T, NodeError>,
     ) -> Result<T, NodeError> {
-        change(
-            self.collections()
-                .get_mut(collection)
-                .ok_or_else(|| not_open(collection))?,
-        )
+        match self.collections().get_mut(collection) {
+            Some(stored) => change(stored),
+            None => Err(not_open(collection)),
+        }
     }
 }
 
 impl StoredCollection {
+    /// Removes a source, and returns its chunks, which stay until it is clear that no other source has them.
     fn detach_source(&mut self, name: &str) -> Vec<String> {
-        let Some(kept) = self.sources.remove(name) else {
+        let Some(source) = self.sources.remove(name) else {
             return Vec::new();
         };
-        for id in &kept.chunks {
-            if let Some((_, _, sources)) = self.chunks.get_mut(id) {
-                sources.remove(name);
+        for id in &source.chunks {
+            if let Some(chunk) = self.chunks.get_mut(id) {
+                chunk.sources.remove(name);
             }
         }
-        kept.chunks
+        source.chunks
     }
 
+    /// Removes those of the chunks that no source has, and returns how many.
     fn remove_orphans(&mut self, ids: impl IntoIterator<Item = String>) -> usize {
-        let mut gone = 0;
+        let mut removed = 0;
         for id in ids {
-            if self
-                .chunks
-                .get(&id)
-                .is_some_and(|(_, _, sources)| sources.is_empty())
-                && let Some((row, ..)) = self.chunks.remove(&id)
-            {
-                self.matrix.remove(row);
-                self.ids.remove(&row);
-                gone += 1;
+            let is_orphan = match self.chunks.get(&id) {
+                Some(chunk) => chunk.sources.is_empty(),
+                None => false,
+            };
+            if is_orphan && let Some(chunk) = self.chunks.remove(&id) {
+                self.matrix.remove(chunk.row);
+                self.ids.remove(&chunk.row);
+                removed += 1;
             }
         }
-        gone
+        removed
     }
 
     /// Ignores chunks that only the source's old version had: small changes count.
     fn near_duplicate(&self, chunk: &Chunk, dedup: Option<f32>) -> Option<String> {
-        let (vector, least) = (chunk.vector.as_deref()?, dedup?);
-        let stays = |row| {
-            let id = self.ids.get(&row).and_then(|id| self.chunks.get(id));
-            id.is_some_and(|(_, _, sources)| !sources.is_empty())
+        let vector = chunk.vector.as_deref()?;
+        let least = dedup?;
+        let nearest = self
+            .matrix
+            .nearest_above(least, vector, 1, |row| self.has_source(row));
+        let (row, cosine) = *nearest.first()?;
+        if cosine < f64::from(least) {
+            return None;
+        }
+        self.ids.get(&row).cloned()
+    }
+
+    fn has_source(&self, row: i64) -> bool {
+        let Some(id) = self.ids.get(&row) else {
+            return false;
         };
-        let (row, cosine) = *self.matrix.nearest_above(least, vector, 1, stays).first()?;
-        (cosine >= f64::from(least)).then(|| self.ids.get(&row).cloned())?
+        match self.chunks.get(id) {
+            Some(chunk) => !chunk.sources.is_empty(),
+            None => false,
+        }
     }
 
     fn check(&mut self, sources: &[Source]) -> Result<(), NodeError> {
@@ -127,6 +151,7 @@ impl StoredCollection {
         Ok(())
     }
 
+    /// Stores a source, whose old version is detached. `old`: the chunks of that.
     fn put(&mut self, source: Source, dedup: Option<f32>, old: &BTreeSet<String>) -> IngestReport {
         let Source {
             name,
@@ -134,70 +159,79 @@ impl StoredCollection {
             metadata,
             chunks,
         } = source;
-        let mut written = IngestReport::default();
-        let (mut ids, mut own) = (Vec::new(), BTreeSet::new());
+        let mut report = IngestReport::default();
+        let mut ids = Vec::new();
+        let mut seen = BTreeSet::new();
         for chunk in chunks {
-            let known = self.chunks.contains_key(&chunk.id);
-            let id = if known {
+            let stored = if self.chunks.contains_key(&chunk.id) {
                 Some(chunk.id.clone())
             } else {
                 self.near_duplicate(&chunk, dedup)
             };
-            let id = match id {
+            let id = match stored {
+                Some(id) if old.contains(&id) && !seen.contains(&id) => {
+                    report.kept += 1;
+                    id
+                }
                 Some(id) => {
-                    if old.contains(&id) && !own.contains(&id) {
-                        written.kept += 1
-                    } else {
-                        written.duplicates += 1
-                    }
+                    report.duplicates += 1;
                     id
                 }
                 None => {
-                    written.chunks += 1;
+                    report.chunks += 1;
                     self.add(chunk)
                 }
             };
-            if let Some((_, _, sources)) = self.chunks.get_mut(&id) {
-                sources.insert(name.clone());
+            if let Some(chunk) = self.chunks.get_mut(&id) {
+                chunk.sources.insert(name.clone());
             }
-            if own.insert(id.clone()) {
+            if seen.insert(id.clone()) {
                 ids.push(id);
             }
         }
-        self.sources.insert(
-            name,
-            StoredSource {
-                fingerprint,
-                metadata,
-                chunks: ids,
-            },
-        );
-        written
+        let stored = StoredSource {
+            fingerprint,
+            metadata,
+            chunks: ids,
+        };
+        self.sources.insert(name, stored);
+        report
     }
 
+    /// Stores a new chunk, and returns its id.
     fn add(&mut self, chunk: Chunk) -> String {
         self.rows += 1;
         if let Some(vector) = &chunk.vector {
             self.matrix.insert(self.rows, vector);
         }
         self.ids.insert(self.rows, chunk.id.clone());
-        self.chunks
-            .insert(chunk.id.clone(), (self.rows, chunk.text, BTreeSet::new()));
+        let stored = StoredChunk {
+            row: self.rows,
+            text: chunk.text,
+            sources: BTreeSet::new(),
+        };
+        self.chunks.insert(chunk.id.clone(), stored);
         chunk.id
     }
 
+    /// The first source by name that has the chunk and meets the filter.
     fn source_of(&self, id: &str, filter: &Metadata) -> Option<(&String, &Metadata)> {
-        let (_, _, sources) = self.chunks.get(id)?;
-        let kept = sources
-            .iter()
-            .filter_map(|name| Some((name, &self.sources.get(name)?.metadata)));
-        kept.into_iter().find(|(_, metadata)| {
-            filter
+        for name in &self.chunks.get(id)?.sources {
+            let Some(source) = self.sources.get(name) else {
+                continue;
+            };
+            let metadata = &source.metadata;
+            let is_met = filter
                 .iter()
-                .all(|(name, value)| metadata.get(name) == Some(value))
-        })
+                .all(|(name, value)| metadata.get(name) == Some(value));
+            if is_met {
+                return Some((name, metadata));
+            }
+        }
+        None
     }
 
+    /// The best of the scored chunks that meet the filter.
     fn hits(
         &self,
         scored: impl IntoIterator<Item = (String, f64)>,
@@ -208,20 +242,92 @@ impl StoredCollection {
         scored.sort_by(|(one, score), (other, than)| {
             than.total_cmp(score).then_with(|| one.cmp(other))
         });
-        let hit = |(id, score): (String, f64)| {
-            let (source, metadata) = self.source_of(&id, filter)?;
-            let (source, metadata) = (source.clone(), metadata.clone());
-            let text = self.chunks.get(&id)?.1.clone();
-            Some(Hit {
+        let mut hits = Vec::new();
+        for (id, score) in scored {
+            if hits.len() == k {
+                break;
+            }
+            let Some((source, metadata)) = self.source_of(&id, filter) else {
+                continue;
+            };
+            let Some(chunk) = self.chunks.get(&id) else {
+                continue;
+            };
+            hits.push(Hit {
                 id,
-                text,
-                source,
-                metadata,
+                text: chunk.text.clone(),
+                source: source.clone(),
+                metadata: metadata.clone(),
                 score,
                 rank: 0,
-            })
-        };
-        scored.into_iter().filter_map(hit).take(k).collect()
+            });
+        }
+        hits
+    }
+
+    /// What of these sources is stored as they are, and the vectors of their chunks.
+    fn known(&self, sources: &[Source]) -> KnownSources {
+        let mut known = KnownSources::default();
+        for source in sources {
+            let unchanged = match self.sources.get(&source.name) {
+                Some(stored) if stored.fingerprint == source.fingerprint => {
+                    Some(stored.chunks.len())
+                }
+                _ => None,
+            };
+            known.unchanged.push(unchanged);
+            for chunk in &source.chunks {
+                if let Some(stored) = self.chunks.get(&chunk.id)
+                    && let Some(vector) = self.matrix.row(stored.row)
+                {
+                    known.vectors.insert(chunk.id.clone(), vector.to_vec());
+                }
+            }
+        }
+        known
+    }
+
+    fn by_words(&self, words: &[String], k: usize, filter: &Metadata) -> Vec<Hit> {
+        let mut ranking = Bm25::new(words, self.chunks.len());
+        for chunk in self.chunks.values() {
+            ranking.add_text(&chunk.text);
+        }
+        let mut scored = Vec::new();
+        for (id, score) in self.chunks.keys().zip(ranking.scores()) {
+            if let Some(score) = score {
+                scored.push((id.clone(), score));
+            }
+        }
+        self.hits(scored, filter, k)
+    }
+
+    fn by_vector(
+        &self,
+        vector: &[f32],
+        k: usize,
+        filter: &Metadata,
+    ) -> Result<Vec<Hit>, NodeError> {
+        if let Some(length) = self.matrix.other_length(vector) {
+            return Err(wrong_length(length, vector.len()));
+        }
+        // Ranked only among those that meet the filter, or it could leave none of the nearest.
+        let nearest = self.matrix.nearest(vector, k, |row| {
+            filter.is_empty() || self.row_meets(row, filter)
+        });
+        let mut scored = Vec::new();
+        for (row, score) in nearest {
+            if let Some(id) = self.ids.get(&row) {
+                scored.push((id.clone(), score));
+            }
+        }
+        Ok(self.hits(scored, filter, k))
+    }
+
+    fn row_meets(&self, row: i64, filter: &Metadata) -> bool {
+        match self.ids.get(&row) {
+            Some(id) => self.source_of(id, filter).is_some(),
+            None => false,
+        }
     }
 }
 
@@ -249,25 +355,7 @@ impl DocumentStore for MemoryStore {
         collection: &'a str,
         sources: &'a [Source],
     ) -> BoxFuture<'a, Result<KnownSources, NodeError>> {
-        Box::pin(async move {
-            self.look(collection, |stored| {
-                let same = |source: &Source| {
-                    let kept = stored.sources.get(&source.name)?;
-                    (kept.fingerprint == source.fingerprint).then_some(kept.chunks.len())
-                };
-                let unchanged = sources.iter().map(same).collect();
-                let vector = |chunk: &Chunk| {
-                    let (row, ..) = stored.chunks.get(&chunk.id)?;
-                    Some((chunk.id.clone(), stored.matrix.row(*row)?.to_vec()))
-                };
-                let vectors = sources
-                    .iter()
-                    .flat_map(|source| &source.chunks)
-                    .filter_map(vector)
-                    .collect();
-                KnownSources { unchanged, vectors }
-            })
-        })
+        Box::pin(async move { self.look(collection, |stored| stored.known(sources)) })
     }
 
     fn upsert<'a>(
@@ -303,35 +391,8 @@ impl DocumentStore for MemoryStore {
         } = query;
         Box::pin(async move {
             self.look(collection, |stored| match criterion {
-                Criterion::Words(words) => {
-                    let mut ranking = Bm25::new(words, stored.chunks.len());
-                    stored
-                        .chunks
-                        .values()
-                        .for_each(|(_, text, _)| ranking.add_text(text));
-                    let scores = stored.chunks.keys().zip(ranking.scores());
-                    Ok(stored.hits(
-                        scores.filter_map(|(id, score)| Some((id.clone(), score?))),
-                        filter,
-                        k,
-                    ))
-                }
-                Criterion::Vector(vector) => {
-                    if let Some(own) = stored.matrix.other_length(vector) {
-                        return Err(wrong_length(own, vector.len()));
-                    }
-                    let allowed = |row| {
-                        filter.is_empty()
-                            || stored
-                                .ids
-                                .get(&row)
-                                .is_some_and(|id| stored.source_of(id, filter).is_some())
-                    };
-                    let nearest = stored.matrix.nearest(vector, k, allowed).into_iter();
-                    let named = nearest
-                        .filter_map(|(row, score)| Some((stored.ids.get(&row)?.clone(), score)));
-                    Ok(stored.hits(named, filter, k))
-                }
+                Criterion::Words(words) => Ok(stored.by_words(words, k, filter)),
+                Criterion::Vector(vector) => stored.by_vector(vector, k, filter),
             })?
         })
     }

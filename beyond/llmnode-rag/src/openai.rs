@@ -102,24 +102,21 @@ impl Embeddings {
     /// embedder's id.
     #[must_use]
     pub fn prefixes(mut self, query: impl Into<String>, document: impl Into<String>) -> Self {
-        (self.query, self.document) = (query.into(), document.into());
+        self.query = query.into();
+        self.document = document.into();
         self.with_updated_id()
     }
 
+    /// The id has all that changes the vectors.
     fn with_updated_id(mut self) -> Self {
-        let Embeddings {
-            model,
-            dimensions,
-            query,
-            document,
-            ..
-        } = &self;
-        let dimensions = dimensions.map_or_else(String::new, |dimensions| format!("/{dimensions}"));
-        let prefixes = match query.is_empty() && document.is_empty() {
-            true => String::new(),
-            false => format!(" ({query:?}, {document:?})"),
-        };
-        self.id = format!("openai/{model}{dimensions}{prefixes}");
+        let mut id = format!("openai/{}", self.model);
+        if let Some(dimensions) = self.dimensions {
+            id.push_str(&format!("/{dimensions}"));
+        }
+        if !self.query.is_empty() || !self.document.is_empty() {
+            id.push_str(&format!(" ({:?}, {:?})", self.query, self.document));
+        }
+        self.id = id;
         self
     }
 
@@ -144,16 +141,17 @@ impl Embedder for Embeddings {
         } else {
             &self.document
         };
-        let text = |text: &&'a str| match prefix.as_str() {
-            "" => Cow::Borrowed(*text),
-            prefix => Cow::Owned(format!("{prefix}{text}")),
-        };
-        let texts: Vec<_> = request.texts.iter().map(text).collect();
+        let mut texts: Vec<Cow<'a, str>> = Vec::with_capacity(request.texts.len());
+        for text in request.texts {
+            texts.push(if prefix.is_empty() {
+                Cow::Borrowed(*text)
+            } else {
+                Cow::Owned(format!("{prefix}{text}"))
+            });
+        }
         Box::pin(async move {
-            let (model, attempt) = (
-                (self.model.as_str(), self.dimensions),
-                (request.correlation, request.attempt_timeout),
-            );
+            let model = (self.model.as_str(), self.dimensions);
+            let attempt = (request.correlation, request.attempt_timeout);
             let (vectors, completion) = self.api.embed(model, &texts, attempt, sink).await?;
             let mut embedded = Embedded::new(vectors);
             embedded.usage = completion.usage;
@@ -173,10 +171,11 @@ impl Embedder for Embeddings {
 
     fn batch(&self) -> (usize, usize) {
         let (texts, characters) = self.batch;
-        (
-            self.api.most_texts().map_or(texts, |most| most.min(texts)),
-            characters,
-        )
+        let most = match self.api.most_texts() {
+            Some(most) => most.min(texts),
+            None => texts,
+        };
+        (most, characters)
     }
 
     fn model(&self) -> Option<&str> {

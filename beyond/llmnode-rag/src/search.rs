@@ -87,20 +87,20 @@ impl Search {
         self
     }
 
+    /// How to search, if that is possible.
     fn check(&self) -> Result<SearchMode, NodeError> {
-        let fault = |fault| Err(NodeError::new(Category::ConfigError, fault));
         if let Err(why) = check_metadata(&self.filter) {
-            return fault(format!("the search filters by {why}"));
+            return Err(config_error(format!("the search filters by {why}")));
         }
         match (self.by, &self.docs.embedder) {
             (None, None) => Ok(SearchMode::Words),
             (None, Some(_)) => Ok(SearchMode::Both),
             (Some(SearchMode::Words), _) => Ok(SearchMode::Words),
             (Some(by), Some(_)) => Ok(by),
-            (Some(_), None) => fault(format!(
+            (Some(_), None) => Err(config_error(format!(
                 "the collection {:?} has no embedder, so it cannot be searched by vectors; open it with one, or search `SearchMode::Words`",
                 self.docs.name
-            )),
+            ))),
         }
     }
 
@@ -109,19 +109,16 @@ impl Search {
         criterion: Criterion<'_>,
         k: usize,
     ) -> Result<Vec<Hit>, NodeError> {
-        self.docs
-            .store
-            .search(&self.docs.name, StoreQuery::new(criterion, k, &self.filter))
-            .await
+        let query = StoreQuery::new(criterion, k, &self.filter);
+        self.docs.store.search(&self.docs.name, query).await
     }
 
     async fn by_words(&self, k: usize) -> Result<Vec<Hit>, NodeError> {
         let words = words::query_words(&self.query);
         if words.is_empty() {
-            Ok(Vec::new())
-        } else {
-            self.search_store(Criterion::Words(&words), k).await
+            return Ok(Vec::new());
         }
+        self.search_store(Criterion::Words(&words), k).await
     }
 
     async fn by_vector<S: ?Sized + Sync>(
@@ -133,22 +130,28 @@ impl Search {
             return Ok(Vec::new());
         };
         let texts = [self.query.as_str()];
-        let vectors = cx
-            .call(&Embedding {
-                embedder,
-                texts: &texts,
-                purpose: Purpose::Query,
-            })
-            .await?;
-        // A zero vector has no direction.
-        match vectors
-            .first()
-            .filter(|vector| vector.iter().any(|one| *one != 0.0))
-        {
-            Some(vector) => self.search_store(Criterion::Vector(vector), k).await,
-            None => Ok(Vec::new()),
+        let embedding = Embedding {
+            embedder,
+            texts: &texts,
+            purpose: Purpose::Query,
+        };
+        let vectors = cx.call(&embedding).await?;
+        match vectors.first() {
+            Some(vector) if has_direction(vector) => {
+                self.search_store(Criterion::Vector(vector), k).await
+            }
+            _ => Ok(Vec::new()),
         }
     }
+}
+
+fn config_error(message: String) -> NodeError {
+    NodeError::new(Category::ConfigError, message)
+}
+
+/// A zero vector has none, and is near to nothing.
+fn has_direction(vector: &[f32]) -> bool {
+    vector.iter().any(|number| *number != 0.0)
 }
 
 #[diagnostic::do_not_recommend]
@@ -165,23 +168,20 @@ impl<S: ?Sized + Sync> Exec<S> for Search {
         if self.k == 0 || self.query.trim().is_empty() {
             return Ok(Hits::default());
         }
-        let wider = self.k.saturating_mul(CANDIDATE_FACTOR);
-        let hits = match by {
+        let mut hits = match by {
             SearchMode::Words => self.by_words(self.k).await?,
             SearchMode::Vector => self.by_vector(cx, self.k).await?,
             SearchMode::Both => {
-                let vector = self.by_vector(cx, wider).await?;
-                reciprocal_rank_fusion([self.by_words(wider).await?, vector], self.k)
+                let wider = self.k.saturating_mul(CANDIDATE_FACTOR);
+                let by_vector = self.by_vector(cx, wider).await?;
+                let by_words = self.by_words(wider).await?;
+                reciprocal_rank_fusion([by_words, by_vector], self.k)
             }
         };
-        Ok(hits
-            .into_iter()
-            .enumerate()
-            .map(|(at, hit)| Hit {
-                rank: at + 1,
-                ..hit
-            })
-            .collect())
+        for (index, hit) in hits.iter_mut().enumerate() {
+            hit.rank = index + 1;
+        }
+        Ok(hits.into_iter().collect())
     }
 }
 

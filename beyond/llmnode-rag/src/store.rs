@@ -90,27 +90,31 @@ impl EmbeddingSpace {
     /// # Errors
     /// `config_error` if they differ.
     pub fn check(&self, collection: &str, given: &EmbeddingSpace) -> Result<(), NodeError> {
-        let of = |space: &EmbeddingSpace| match (&space.embedder, space.dimensions) {
-            (None, _) => "no embedder".to_owned(),
-            (Some(id), None) => format!("the embedder {id:?}"),
-            (Some(id), Some(dimensions)) => {
-                format!("the embedder {id:?} of {dimensions} dimensions")
-            }
+        // An unknown length is that of the vectors that come.
+        let other_length = match (self.dimensions, given.dimensions) {
+            (Some(existing), Some(other)) => existing != other,
+            _ => false,
         };
-        let other = self
-            .dimensions
-            .zip(given.dimensions)
-            .is_some_and(|(own, given)| own != given);
-        if self.embedder == given.embedder && !other {
+        if self.embedder == given.embedder && !other_length {
             return Ok(());
         }
         let message = format!(
             "the collection {collection:?} was made with {}, and is opened with {}: open it with the one that it was made with, or \
              write the documents into another collection",
-            of(self),
-            of(given)
+            self.describe(),
+            given.describe()
         );
         Err(NodeError::new(Category::ConfigError, message))
+    }
+
+    fn describe(&self) -> String {
+        match (&self.embedder, self.dimensions) {
+            (None, _) => "no embedder".to_owned(),
+            (Some(id), None) => format!("the embedder {id:?}"),
+            (Some(id), Some(dimensions)) => {
+                format!("the embedder {id:?} of {dimensions} dimensions")
+            }
+        }
     }
 }
 

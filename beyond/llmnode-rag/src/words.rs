@@ -12,64 +12,92 @@ const MAX_WORD_CHARS: usize = 256;
 /// Unique words between blanks, with a letter or a digit.
 pub(crate) fn query_words(query: &str) -> Vec<String> {
     let mut seen = BTreeSet::new();
-    let words = query
-        .split_whitespace()
-        .filter(|word| word.chars().any(char::is_alphanumeric));
-    let words = words.filter(|word| word.chars().nth(MAX_WORD_CHARS).is_none());
-    let words = words.filter(|word| seen.insert(word.to_lowercase()));
-    words.take(MAX_QUERY_WORDS).map(str::to_owned).collect()
+    let mut words = Vec::new();
+    for word in query.split_whitespace() {
+        let is_word = word.chars().any(char::is_alphanumeric);
+        let is_short = word.chars().nth(MAX_WORD_CHARS).is_none();
+        if is_word && is_short && seen.insert(word.to_lowercase()) {
+            words.push(word.to_owned());
+        }
+        if words.len() == MAX_QUERY_WORDS {
+            break;
+        }
+    }
+    words
 }
 
 /// Runs of letters and digits, in lower case.
 pub(crate) fn tokens(text: &str) -> Vec<Cow<'_, str>> {
-    let parts = text
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|token| !token.is_empty());
-    let is_lowercase = |token: &str| {
-        token
+    let mut tokens = Vec::new();
+    for token in text.split(|c: char| !c.is_alphanumeric()) {
+        if token.is_empty() {
+            continue;
+        }
+        let is_lowercase = token
             .bytes()
-            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
-    };
-    parts
-        .map(|token| {
-            if is_lowercase(token) {
-                token.into()
-            } else {
-                token.to_lowercase().into()
-            }
-        })
-        .collect()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+        tokens.push(if is_lowercase {
+            token.into()
+        } else {
+            token.to_lowercase().into()
+        });
+    }
+    tokens
 }
 
+/// The ranking of texts by the words of a query. A word may be a phrase: `node-1` is two tokens, one behind the other.
 pub(crate) struct Bm25 {
     phrases: Vec<Vec<String>>,
+    /// Which phrases begin with a token.
     by_first: HashMap<String, Vec<usize>>,
     /// Includes those without any of the words.
     texts: usize,
+    /// By phrase: how many texts have it.
     doc_freq: Vec<usize>,
     tokens: usize,
     /// Set if it differs from that of the added texts.
     average: Option<f64>,
-    /// By added text: its tokens, and how often it has each phrase.
-    seen: Vec<(usize, Vec<usize>)>,
+    seen: Vec<AddedText>,
+}
+
+struct AddedText {
+    tokens: usize,
+    /// How often it has each phrase.
+    counts: Vec<usize>,
+}
+
+impl AddedText {
+    /// `average`: the tokens of a text on average.
+    fn score(&self, weights: &[f64], average: f64) -> Option<f64> {
+        const K: f64 = 1.2;
+        const B: f64 = 0.75;
+        if self.counts.iter().all(|count| *count == 0) {
+            return None;
+        }
+        let length = self.tokens as f64;
+        let mut score = 0.0;
+        for (weight, count) in weights.iter().zip(&self.counts) {
+            let count = *count as f64;
+            score += weight * count * (K + 1.0) / (count + K * (1.0 - B + B * length / average));
+        }
+        Some(score)
+    }
 }
 
 impl Bm25 {
     pub(crate) fn new(words: &[String], texts: usize) -> Self {
-        let phrase = |word: &String| {
-            tokens(word)
-                .into_iter()
-                .map(Cow::into_owned)
-                .collect::<Vec<_>>()
-        };
-        let phrases: Vec<_> = words
-            .iter()
-            .map(phrase)
-            .filter(|phrase| !phrase.is_empty())
-            .collect();
+        let mut phrases: Vec<Vec<String>> = Vec::new();
         let mut by_first: HashMap<String, Vec<usize>> = HashMap::new();
-        for (at, phrase) in phrases.iter().enumerate() {
-            by_first.entry(phrase[0].clone()).or_default().push(at);
+        for word in words {
+            let phrase: Vec<String> = tokens(word).into_iter().map(Cow::into_owned).collect();
+            let Some(first) = phrase.first() else {
+                continue;
+            };
+            by_first
+                .entry(first.clone())
+                .or_default()
+                .push(phrases.len());
+            phrases.push(phrase);
         }
         let doc_freq = vec![0; phrases.len()];
         Bm25 {
@@ -97,46 +125,50 @@ impl Bm25 {
         self.average = (all > 0).then(|| all as f64 / texts.len() as f64);
     }
 
+    /// Counts the phrases of a text.
     pub(crate) fn add_text(&mut self, text: &str) {
         let tokens = tokens(text);
         let mut counts = vec![0; self.phrases.len()];
-        for (at, token) in tokens.iter().enumerate() {
-            for phrase in self.by_first.get(&**token).into_iter().flatten() {
+        for (index, token) in tokens.iter().enumerate() {
+            let Some(phrases) = self.by_first.get(&**token) else {
+                continue;
+            };
+            for phrase in phrases {
                 let words = &self.phrases[*phrase];
-                counts[*phrase] += usize::from(
-                    tokens
-                        .get(at..at + words.len())
-                        .is_some_and(|part| part == words),
-                );
+                if let Some(part) = tokens.get(index..index + words.len())
+                    && part == words
+                {
+                    counts[*phrase] += 1;
+                }
             }
         }
         for (doc_freq, count) in self.doc_freq.iter_mut().zip(&counts) {
             *doc_freq += usize::from(*count > 0);
         }
         self.tokens += tokens.len();
-        self.seen.push((tokens.len(), counts));
+        self.seen.push(AddedText {
+            tokens: tokens.len(),
+            counts,
+        });
     }
 
     /// In the order of adding. `None`: the text has none of the words.
     pub(crate) fn scores(&self) -> Vec<Option<f64>> {
-        const K: f64 = 1.2;
-        const B: f64 = 0.75;
         let texts = self.texts.max(self.seen.len()) as f64;
-        let of_seen = self.tokens.max(1) as f64 / self.seen.len().max(1) as f64;
-        let average = self.average.unwrap_or(of_seen);
-        let weight = |doc_freq: &usize| {
+        let average_of_seen = self.tokens.max(1) as f64 / self.seen.len().max(1) as f64;
+        let average = self.average.unwrap_or(average_of_seen);
+        let mut weights = Vec::with_capacity(self.doc_freq.len());
+        for doc_freq in &self.doc_freq {
             let doc_freq = *doc_freq as f64;
-            ((texts - doc_freq + 0.5) / (doc_freq + 0.5)).ln().max(1e-6)
-        };
-        let weights: Vec<f64> = self.doc_freq.iter().map(weight).collect();
-        let score = |(length, counts): &(usize, Vec<usize>)| {
-            let each = weights.iter().zip(counts).map(|(weight, count)| {
-                let count = *count as f64;
-                weight * count * (K + 1.0) / (count + K * (1.0 - B + B * *length as f64 / average))
-            });
-            counts.iter().any(|count| *count > 0).then(|| each.sum())
-        };
-        self.seen.iter().map(score).collect()
+            let weight = ((texts - doc_freq + 0.5) / (doc_freq + 0.5)).ln();
+            // A word that most texts have counts for little, and never against one.
+            weights.push(weight.max(1e-6));
+        }
+        let mut scores = Vec::with_capacity(self.seen.len());
+        for text in &self.seen {
+            scores.push(text.score(&weights, average));
+        }
+        scores
     }
 }
 

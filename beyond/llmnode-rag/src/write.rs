@@ -1,4 +1,8 @@
 //! Writing documents, as a node: cut, embed what is new, and write each source as a whole.
+//!
+//! Documents go through in groups, each in this order: cut into chunks, ask the store which sources it has as they are, embed the
+//! chunks of the others that no source has, write them. So an interrupted write is taken up where it stopped, and nothing is
+//! embedded twice.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -9,7 +13,7 @@ use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError, NodeFacts};
 
 use crate::collection_config::CollectionConfig;
 use crate::document::Document;
-use crate::embed::{Embedding, Purpose, batches};
+use crate::embed::{Embedder, Embedding, Purpose, batches};
 use crate::store::{Chunk, IngestReport, KnownSources, Source};
 
 /// Documents are written together up to this many chunks.
@@ -60,6 +64,9 @@ impl Ingest {
         Ok(())
     }
 
+    /// The document as a source, and how many of its chunks are repeated in it.
+    ///
+    /// The fingerprint is of all that decides what is stored, so that a source is written anew when any of it changes.
     fn source(&self, document: &Document) -> (Source, usize) {
         let CollectionConfig {
             chunker, embedder, ..
@@ -80,20 +87,20 @@ impl Ingest {
         ]);
         let fingerprint = sha256_hex(identity.to_string().as_bytes());
         let mut seen = BTreeSet::new();
-        let pieces = chunker.chunks(text);
-        let all = pieces.len();
-        let chunks: Vec<_> = pieces
-            .into_iter()
-            .filter(|piece| seen.insert(*piece))
-            .map(Chunk::new)
-            .collect();
-        let again = all - chunks.len();
-        (
-            Source::new(source.clone(), fingerprint, metadata.clone(), chunks),
-            again,
-        )
+        let mut chunks = Vec::new();
+        let mut repeated = 0;
+        for piece in chunker.chunks(text) {
+            if seen.insert(piece) {
+                chunks.push(Chunk::new(piece));
+            } else {
+                repeated += 1;
+            }
+        }
+        let source = Source::new(source.clone(), fingerprint, metadata.clone(), chunks);
+        (source, repeated)
     }
 
+    /// Writes the sources of a group that have changed.
     async fn group<S>(
         &self,
         cx: &Cx<'_, S>,
@@ -108,73 +115,89 @@ impl Ingest {
         let KnownSources {
             unchanged, vectors, ..
         } = store.known(name, &sources).await?;
-        let mut written = IngestReport::default();
+        let mut report = IngestReport::default();
         let mut changed = Vec::new();
-        for (at, source) in sources.into_iter().enumerate() {
-            match unchanged.get(at).copied().flatten() {
-                Some(chunks) => written.kept += chunks,
+        for (index, source) in sources.into_iter().enumerate() {
+            match unchanged.get(index).copied().flatten() {
+                Some(chunks) => report.kept += chunks,
                 None => changed.push(source),
             }
         }
         if changed.is_empty() {
-            return Ok(written);
+            return Ok(report);
         }
         self.embed(cx, &mut changed, vectors).await?;
-        let chunks = changed.iter().flat_map(|source| &source.chunks);
-        let zero_vectors = chunks
-            .filter(|chunk| chunk.vector.as_deref().is_some_and(is_zero))
-            .count();
-        written += store.upsert(name, changed, *dedup).await?;
-        written.zero_vectors += zero_vectors;
-        Ok(written)
+        let mut zero_vectors = 0;
+        for chunk in changed.iter().flat_map(|source| &source.chunks) {
+            if chunk.vector.as_deref().is_some_and(is_zero) {
+                zero_vectors += 1;
+            }
+        }
+        report += store.upsert(name, changed, *dedup).await?;
+        report.zero_vectors += zero_vectors;
+        Ok(report)
     }
 
-    /// `known` vectors are not requested again.
+    /// Gives the chunks their vectors. Those in `vectors` are not requested again.
     async fn embed<S: ?Sized + Sync>(
         &self,
         cx: &Cx<'_, S>,
         sources: &mut [Source],
-        mut known: HashMap<String, Vec<f32>>,
+        mut vectors: HashMap<String, Vec<f32>>,
     ) -> Result<(), NodeError> {
         let Some(embedder) = self.docs.embedder.as_deref() else {
             return Ok(());
         };
-        let mut new: Vec<(&str, &str)> = Vec::new();
+        let mut new_ids: Vec<String> = Vec::new();
+        let mut texts: Vec<&str> = Vec::new();
         let mut seen = BTreeSet::new();
         for chunk in sources.iter().flat_map(|source| &source.chunks) {
-            if !known.contains_key(&chunk.id) && seen.insert(&chunk.id) {
-                new.push((&chunk.id, &chunk.text));
+            if !vectors.contains_key(&chunk.id) && seen.insert(&chunk.id) {
+                new_ids.push(chunk.id.clone());
+                texts.push(&chunk.text);
             }
         }
-        let texts: Vec<&str> = new.iter().map(|(_, text)| *text).collect();
-        let mut vectors = Vec::with_capacity(texts.len());
-        let mut left = batches(&texts, embedder.batch());
-        left.reverse();
-        while let Some(texts) = left.pop() {
-            // What a server takes at once is learned from its refusals.
-            let most = embedder.batch().0.max(1);
-            if texts.len() > most {
-                left.extend(texts.chunks(most).rev());
-                continue;
-            }
-            match cx
-                .call(&Embedding {
-                    embedder,
-                    texts,
-                    purpose: Purpose::Document,
-                })
-                .await
-            {
-                Ok(new) => vectors.extend(new),
-                Err(error) => left.extend(smaller(texts, embedder.batch().0, error)?),
-            }
-        }
-        known.extend(new.into_iter().map(|(id, _)| id.to_owned()).zip(vectors));
+        let new_vectors = embed_all(cx, embedder, &texts).await?;
+        vectors.extend(new_ids.into_iter().zip(new_vectors));
         for chunk in sources.iter_mut().flat_map(|source| &mut source.chunks) {
-            chunk.vector = known.get(&chunk.id).cloned();
+            chunk.vector = vectors.get(&chunk.id).cloned();
         }
         Ok(())
     }
+}
+
+/// The vectors of the texts, in their order, by as many requests as it takes.
+async fn embed_all<S: ?Sized + Sync>(
+    cx: &Cx<'_, S>,
+    embedder: &dyn Embedder,
+    texts: &[&str],
+) -> Result<Vec<Vec<f32>>, NodeError> {
+    let mut vectors = Vec::with_capacity(texts.len());
+    // The next one is the last.
+    let mut open = batches(texts, embedder.batch());
+    open.reverse();
+    while let Some(texts) = open.pop() {
+        // What a server takes at once is learned from its refusals.
+        let (most, _) = embedder.batch();
+        let most = most.max(1);
+        if texts.len() > most {
+            open.extend(texts.chunks(most).rev());
+            continue;
+        }
+        let embedding = Embedding {
+            embedder,
+            texts,
+            purpose: Purpose::Document,
+        };
+        match cx.call(&embedding).await {
+            Ok(new) => vectors.extend(new),
+            Err(error) => {
+                let (most, _) = embedder.batch();
+                open.extend(smaller(texts, most, error)?);
+            }
+        }
+    }
+    Ok(vectors)
 }
 
 /// The texts of a request that was refused for its size, for smaller ones, the last first.
@@ -208,31 +231,31 @@ impl Node for Ingest {
 impl<S: ?Sized + Sync> Exec<S> for Ingest {
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<IngestReport, BoxError> {
         self.check()?;
-        let mut written = IngestReport::default();
-        let (mut group, mut chunks) = (Vec::new(), 0);
+        let mut report = IngestReport::default();
+        let mut group = Vec::new();
+        let mut chunks = 0;
         for document in &self.documents {
-            let (source, again) = self.source(document);
-            written.duplicates += again;
+            let (source, repeated) = self.source(document);
+            report.duplicates += repeated;
             chunks += source.chunks.len();
             group.push(source);
             if chunks >= MAX_GROUP_CHUNKS {
-                written += self.group(cx, std::mem::take(&mut group)).await?;
+                report += self.group(cx, std::mem::take(&mut group)).await?;
                 chunks = 0;
             }
         }
         if !group.is_empty() {
-            written += self.group(cx, group).await?;
+            report += self.group(cx, group).await?;
         }
-        Ok(written)
+        Ok(report)
     }
 }
 
 impl fmt::Debug for Ingest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (collection, documents) = (&self.docs.name, self.documents.len());
         f.debug_struct("Ingest")
-            .field("collection", collection)
-            .field("documents", &documents)
+            .field("collection", &self.docs.name)
+            .field("documents", &self.documents.len())
             .finish()
     }
 }

@@ -128,7 +128,7 @@ pub fn has_choices(schema: &OutputSchema) -> bool {
 /// The allowed values as text, as far as the request does not have them. `is_sent`: the schema is part of the request, so
 /// that only the values are listed that it could not take. `None`: there is nothing to list.
 pub fn choices_in_words(schema: &OutputSchema, is_sent: bool) -> Option<String> {
-    schema.lists()?.in_words(is_sent)
+    schema.lists()?.describe(is_sent)
 }
 
 /// The violation of a value that is not in its list: it names the nearest of the values, and lists them.
@@ -197,9 +197,9 @@ pub fn take_closed(
         if path.contains('[') {
             return None;
         }
-        let own = path.strip_prefix(WRAPPER).filter(|_| schema.is_wrapped());
-        list.path = own
-            .map_or(path, |own| own.trim_start_matches('.'))
+        let inner = path.strip_prefix(WRAPPER).filter(|_| schema.is_wrapped());
+        list.path = inner
+            .map_or(path, |inner| inner.trim_start_matches('.'))
             .to_owned()
             .into();
         if list.path.is_empty() {

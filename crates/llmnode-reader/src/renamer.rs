@@ -188,7 +188,7 @@ impl<'s> Renamer<'s> {
         let name: String = serde_json::from_str(&written).unwrap_or_default();
         let (other, of_type) = match self.to {
             Names::OfWire => (self.names.wire(&name), Some(name.as_str())),
-            Names::OfType => (self.names.own(&name), self.names.own(&name)),
+            Names::OfType => (self.names.of_type(&name), self.names.of_type(&name)),
         };
         // A name of the wire that no form here has belongs to a free member.
         let of_type = of_type.filter(|of_type| {

@@ -98,7 +98,7 @@ pub struct OutputSchema {
     /// What the state allows.
     lists: Option<Box<choices::Lists>>,
     /// The type's schema, if `lists` is set.
-    own: Option<Arc<OutputSchema>>,
+    type_schema: Option<Arc<OutputSchema>>,
     gemini: OnceLock<Option<Box<RawValue>>>,
     sent: Sent,
     /// Why it cannot be written for models.
@@ -178,7 +178,7 @@ impl OutputSchema {
             anthropic: OnceLock::new(),
             form: OnceLock::new(),
             lists: None,
-            own: None,
+            type_schema: None,
             gemini: OnceLock::new(),
             sent: Sent::default(),
             fault,
@@ -199,7 +199,7 @@ impl OutputSchema {
 
     /// Whether the value of the members with these names can be a list.
     pub(crate) fn has_list_at(&self, path: &[String]) -> bool {
-        let mut forms = self.rules.leaves(self.rules.own());
+        let mut forms = self.rules.leaves(self.rules.answer_rule());
         for name in path {
             let mut inner = Vec::new();
             for form in forms {
@@ -297,17 +297,18 @@ impl OutputSchema {
     ///
     /// Where strict mode takes the type, but not with the lists, they are left to the prompt: an enforced schema is worth more.
     pub(crate) fn with_choices(
-        own: &Arc<OutputSchema>,
+        type_schema: &Arc<OutputSchema>,
         lists: Vec<(ChoiceList, bool)>,
     ) -> Result<OutputSchema, ChoicesError> {
-        let WithLists { tree, mut lists } = with_lists(&own.tree, own.wrapped, lists)?;
-        let mut schema = Self::like(own, tree);
-        if own.strict().is_ok() && schema.strict().is_err() {
-            schema = Self::like(own, own.tree.clone());
+        let WithLists { tree, mut lists } =
+            with_lists(&type_schema.tree, type_schema.wrapped, lists)?;
+        let mut schema = Self::like(type_schema, tree);
+        if type_schema.strict().is_ok() && schema.strict().is_err() {
+            schema = Self::like(type_schema, type_schema.tree.clone());
             lists.leave_schema();
         }
         schema.lists = Some(Box::new(lists));
-        schema.own = Some(Arc::clone(own));
+        schema.type_schema = Some(Arc::clone(type_schema));
         Ok(schema)
     }
 
@@ -318,7 +319,7 @@ impl OutputSchema {
             None => Vec::new(),
         };
         lists.push((list.clone(), true));
-        let type_schema = this.own.as_ref().unwrap_or(this);
+        let type_schema = this.type_schema.as_ref().unwrap_or(this);
         let narrowed = Self::with_choices(type_schema, lists).ok()?;
         let is_in_schema = narrowed.lists().is_some_and(Lists::has_last_in_schema);
         is_in_schema.then_some(narrowed)
@@ -326,10 +327,10 @@ impl OutputSchema {
 
     /// The tree does not show whether it was wrapped or cut.
     /// The schema of a changed tree of this one.
-    fn like(own: &OutputSchema, tree: Value) -> OutputSchema {
-        let mut schema = OutputSchema::from_value(&own.name, tree);
-        schema.truncated |= own.truncated;
-        if own.wrapped {
+    fn like(type_schema: &OutputSchema, tree: Value) -> OutputSchema {
+        let mut schema = OutputSchema::from_value(&type_schema.name, tree);
+        schema.truncated |= type_schema.truncated;
+        if type_schema.wrapped {
             schema.wrapped = true;
             schema.rules = Rules::new(&schema.tree, unwrapped(&schema.tree, true));
         }
@@ -338,7 +339,7 @@ impl OutputSchema {
 
     /// The type's own schema, from which a copy with lists was made.
     pub(crate) fn without_choices(&self) -> &OutputSchema {
-        self.own.as_deref().unwrap_or(self)
+        self.type_schema.as_deref().unwrap_or(self)
     }
 
     pub(crate) fn lists(&self) -> Option<&Lists> {

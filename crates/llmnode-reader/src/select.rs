@@ -121,7 +121,7 @@ impl<'t> Selector<'_, 't> {
     /// Objects from lines, fences or numbered items become a list if the type wants one, else each is a candidate.
     fn resolve_lines(&self, mut candidates: Vec<Candidate<'t>>) -> Vec<Candidate<'t>> {
         let rules = self.target.rules();
-        let leaves = rules.leaves(rules.own());
+        let leaves = rules.leaves(rules.answer_rule());
         let has_list = leaves.iter().any(|rule| rule.has_type("array"));
         let has_object = leaves.iter().any(|rule| rule.has_type("object"));
         let wants_list = has_list && !self.target.exact && self.target.schema.is_some();
@@ -333,7 +333,7 @@ impl<'t> Selector<'_, 't> {
     /// Whether the type has a member of this name, in whatever letters, or takes any member.
     fn is_known(&self, name: &str) -> bool {
         let rules = self.target.rules();
-        for rule in rules.leaves(rules.own()) {
+        for rule in rules.leaves(rules.answer_rule()) {
             let takes_any = rule.additional.is_some();
             if takes_any || rule.names().any(|property| same_letters(property, name)) {
                 return true;
@@ -355,7 +355,13 @@ impl<'t> Selector<'_, 't> {
             lists: place != Enclosure::Prose,
         };
         let coerced = coerce(rules, self.target.mode, json, options);
-        let mut found = faults(rules, rules.own(), CheckMode::Type, &coerced.json, wrapped);
+        let mut found = faults(
+            rules,
+            rules.answer_rule(),
+            CheckMode::Type,
+            &coerced.json,
+            wrapped,
+        );
         // Then the extra check has all that the schema says, and these would be said twice.
         if self.target.mode == CheckMode::Schema {
             found.retain(|fault| fault.severity == Severity::Lossy);

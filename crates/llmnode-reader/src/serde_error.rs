@@ -63,7 +63,7 @@ fn expected_bounds(message: &str) -> Option<(i128, i128)> {
 
 /// What the schema says of the text at a place.
 fn text_in_words(rules: &Rules, steps: &[Step]) -> Option<&'static str> {
-    let mut forms = rules.forms(rules.own());
+    let mut forms = rules.forms(rules.answer_rule());
     for step in steps {
         let mut inner = Vec::new();
         for form in forms {
@@ -99,7 +99,7 @@ fn value_at<'j>(tree: &'j Json<'j>, steps: &[Step]) -> Option<&'j Json<'j>> {
 }
 
 /// Always with the value, if it is no list or object: a type's own words may lack it. `in_words`: what the text must be.
-fn reworded(message: String, value: Option<&Json<'_>>, in_words: Option<&str>) -> String {
+fn reworded(message: String, value: Option<&Json<'_>>, words: Option<&str>) -> String {
     if let Some(name) = message.strip_prefix("missing field ") {
         return format!("missing property {name}");
     }
@@ -123,8 +123,8 @@ fn reworded(message: String, value: Option<&Json<'_>>, in_words: Option<&str>) -
     if let Some((least, most)) = expected_bounds(&message) {
         return format!("{is}must be an integer from {least} to {most}");
     }
-    if let (Some(in_words), Some(Json::String(_))) = (in_words, scalar) {
-        return format!("{is}must be {in_words}");
+    if let (Some(words), Some(Json::String(_))) = (words, scalar) {
+        return format!("{is}must be {words}");
     }
     match scalar {
         Some(value) if !message.contains(&*shown(value)) => {

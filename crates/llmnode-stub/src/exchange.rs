@@ -45,8 +45,10 @@ pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>) {
             Ok(body) => body,
             Err(error) => return refuse(&mut reader.stream, &shared, head, error).await,
         };
-        let (keep_alive, is_head) = (head.keep_alive, head.method == "HEAD");
-        let (number, parse) = (shared.log.next_number(), !shared.is_fixed());
+        let keep_alive = head.keep_alive;
+        let is_head = head.method == "HEAD";
+        let number = shared.log.next_number();
+        let parse = !shared.is_fixed();
         let request = LoggedRequest::new(number, head, body, parse);
         let log_index = shared.log.keep(&request);
         let mut exchange = Exchange {

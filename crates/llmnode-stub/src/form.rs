@@ -81,7 +81,8 @@ impl<'a> Filler<'a> {
     }
 
     fn items(&mut self) -> Option<Value> {
-        let (mut items, mut repeats) = (Vec::new(), false);
+        let mut items = Vec::new();
+        let mut repeats = false;
         while !self.take("]") {
             if self.take(",") {
                 continue;

@@ -267,7 +267,8 @@ impl StubReply {
     ///
     /// `code` is a string with OpenAI, an integer with some other servers, and may be `()` for `null`.
     pub fn error(status: u16, kind: &str, code: impl Into<Value>, message: &str) -> Self {
-        let (kind, message) = (kind.to_owned(), message.to_owned());
+        let kind = kind.to_owned();
+        let message = message.to_owned();
         Self::new(Content::Error {
             status,
             kind,

@@ -74,7 +74,8 @@ impl Shared {
                 StubReply::raw(200, models(api, &self.models).to_string())
             }
             None => {
-                let (method, path) = (request.method(), request.path());
+                let method = request.method();
+                let path = request.path();
                 let message = format!(
                     "Invalid URL ({method} {path}): this server has chat completions, Responses, Messages, generateContent, \
                      embeddings and the list of models"

@@ -126,10 +126,8 @@ impl<'a> Sampler<'a> {
     }
 
     fn list(&mut self, schema: &'a Schema, place: &str) -> Result<Value, String> {
-        let (first, rest) = (
-            schema.get("prefixItems"),
-            schema.get("items").unwrap_or(&ANY),
-        );
+        let first = schema.get("prefixItems");
+        let rest = schema.get("items").unwrap_or(&ANY);
         let item = |index: usize| first.and_then(|first| first.get(index)).unwrap_or(rest);
         let place = format!("{place}/items");
         (0..size(schema, "minItems").unwrap_or(0))
@@ -168,10 +166,8 @@ fn size(schema: &Schema, key: &str) -> Option<usize> {
 }
 
 fn text(schema: &Schema) -> Option<Value> {
-    let (least, most) = (
-        size(schema, "minLength").unwrap_or(0),
-        size(schema, "maxLength"),
-    );
+    let least = size(schema, "minLength").unwrap_or(0);
+    let most = size(schema, "maxLength");
     let length = most.unwrap_or(usize::MAX).min(least.max(4));
     let length = Some(length).filter(|length| (least..=MAX_PARTS).contains(length))?;
     Some(
@@ -187,7 +183,8 @@ fn text(schema: &Schema) -> Option<Value> {
 /// The lowest allowed number; without one, 0 or the next one below.
 fn number(schema: &Schema, is_whole: bool) -> Option<Value> {
     let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
-    let (above, below) = (bound("exclusiveMinimum"), bound("exclusiveMaximum"));
+    let above = bound("exclusiveMinimum");
+    let below = bound("exclusiveMaximum");
     let least = bound("minimum").into_iter().chain(above).reduce(f64::max);
     let most = bound("maximum").into_iter().chain(below).reduce(f64::min);
     let mut number = least.unwrap_or_else(|| most.map_or(0.0, |most| most.min(0.0)));

@@ -1,4 +1,7 @@
 //! Which keys are written before each step.
+//!
+//! A step's state is joined from those behind the steps before it: what is there on every path, on some, and what may be of others.
+//! Loops make it a fixed point, which is reached since sets only shrink or only grow.
 
 use super::keys::{ERROR, KeySet, Keys};
 use super::order::{PointGraph, StepExit};
@@ -6,6 +9,7 @@ use crate::facts::Facts;
 use crate::shape::{FoundFork, Shape, reverse_postorder};
 use crate::template::key;
 
+/// What is known of the values at one place.
 #[derive(Clone, PartialEq)]
 pub(super) struct KeyState {
     pub(super) always: KeySet,
@@ -15,6 +19,7 @@ pub(super) struct KeyState {
     pub(super) anything: bool,
 }
 
+/// The facts that it is computed from.
 pub(super) struct Dataflow<'f> {
     pub(super) facts: &'f [Facts],
     pub(super) keys: &'f Keys<'f>,
@@ -45,17 +50,20 @@ impl Dataflow<'_> {
 
     /// Every key that a node writes, since a tool may be called at any time.
     pub(super) fn anywhere(&self) -> KeyState {
-        let keys = |untrusted: bool| {
-            let facts = self
-                .facts
-                .iter()
-                .filter(move |facts| facts.untrusted == untrusted);
-            facts.flat_map(Facts::keys).map(String::as_str)
-        };
-        let own = || self.at_start.iter().copied().chain(keys(false));
-        let always = self.set_of(own().chain(keys(true)).chain([ERROR]));
-        let mut foreign = self.set_of(keys(true));
-        foreign.join(&self.set_of(own()), |one, other| one & !other);
+        let mut trusted: Vec<&str> = self.at_start.clone();
+        let mut untrusted: Vec<&str> = Vec::new();
+        for facts in self.facts {
+            let keys = facts.keys().map(String::as_str);
+            if facts.untrusted {
+                untrusted.extend(keys);
+            } else {
+                trusted.extend(keys);
+            }
+        }
+        let all = trusted.iter().chain(&untrusted).copied();
+        let always = self.set_of(all.chain([ERROR]));
+        let mut foreign = self.set_of(untrusted.iter().copied());
+        foreign.join(&self.set_of(trusted), |one, other| one & !other);
         let anything = self.facts.iter().any(|facts| facts.writes_anything);
         KeyState {
             foreign,
@@ -108,6 +116,7 @@ impl Dataflow<'_> {
         known
     }
 
+    /// What is known behind a step, by how it was left.
     fn after(&self, before: &KeyState, point: usize, by: StepExit, writes: &[KeySet]) -> KeyState {
         let mut after = before.clone();
         let Some(own) = self.facts.get(point) else {

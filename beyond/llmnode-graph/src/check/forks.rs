@@ -15,7 +15,8 @@ impl StepGraph<'_> {
         }
         let mut reported = HashSet::new();
         for fork in &found {
-            let (from, join) = (self.node(fork.from), self.join(fork.join));
+            let from = self.node(fork.from);
+            let join = self.join(fork.join);
             for node in fork
                 .branches
                 .iter()
@@ -48,13 +49,12 @@ impl StepGraph<'_> {
             .map_or_else(|| "the fork's end".to_owned(), |node| self.node(node))
     }
 
+    /// The place, the kind and the words of what is wrong with a fork. At the edge to remove, where there is one.
     fn bad_fork(&self, bad: &BadFork) -> (String, FaultKind, String) {
-        let edge = |edge: usize| self.links.edges[edge].at.clone();
-        let node = |node: usize| self.file.nodes[node].at.clone();
-        let (from, join) = (self.node(bad.from), self.join(bad.join));
-        let branch = |head: usize| format!("the branch {} of the fork at {from}", self.node(head));
+        let from = self.node(bad.from);
+        let join = self.join(bad.join);
         match bad.problem {
-            ForkProblem::ToJoin { edge: which } => {
+            ForkProblem::ToJoin { edge } => {
                 let why = match bad.join {
                     To::Node(_) => format!(
                         "directly to {join}, where its other branches meet; {join} runs after them anyway"
@@ -62,52 +62,58 @@ impl StepGraph<'_> {
                     To::End => "to the end and to other nodes in parallel, but a run has one end"
                         .to_owned(),
                 };
-                (
-                    edge(which),
-                    FaultKind::ForkToJoin,
-                    format!("{from} leads {why}: remove this edge"),
-                )
+                let message = format!("{from} leads {why}: remove this edge");
+                (self.edge_place(edge), FaultKind::ForkToJoin, message)
             }
-            ForkProblem::Back {
-                head,
-                edge: which,
-                to,
-            } => {
-                let (branch, to) = (branch(head), self.node(to));
+            ForkProblem::Back { head, edge, to } => {
+                let branch = self.branch(head, &from);
+                let to = self.node(to);
                 let message = format!(
                     "this edge leads from {branch} back to {to}, while other branches run: let all branches meet in one node, and loop from there"
                 );
-                (edge(which), FaultKind::ForkBack, message)
+                (self.edge_place(edge), FaultKind::ForkBack, message)
             }
-            ForkProblem::Shared {
-                heads,
-                node: shared,
-            } => {
-                let ([one, other], to) = (heads.map(|head| self.node(head)), self.node(shared));
+            ForkProblem::Shared { heads, node } => {
+                let [one, other] = heads.map(|head| self.node(head));
+                let to = self.node(node);
                 let message = format!(
                     "the branches {one} and {other} of the fork at {from} both lead to {to}, but not on all their paths, so it would run twice: let every path of both lead to {to}, or give each branch a node of its own"
                 );
-                (node(shared), FaultKind::ForkShared, message)
+                (self.node_place(node), FaultKind::ForkShared, message)
             }
             ForkProblem::Entered {
                 head,
-                edge: which,
+                edge,
                 from: outside,
                 to,
             } => {
-                let (outside, branch, to) = (self.node(outside), branch(head), self.node(to));
+                let outside = self.node(outside);
+                let branch = self.branch(head, &from);
+                let to = self.node(to);
                 let message = format!(
                     "this edge leads from {outside} into {branch}, which runs beside other branches: let it lead to {from} or to {join}, or to a node of its own instead of {to}"
                 );
-                (edge(which), FaultKind::ForkEntered, message)
+                (self.edge_place(edge), FaultKind::ForkEntered, message)
             }
             ForkProblem::Start { head, start } => {
-                let branch = branch(head);
+                let branch = self.branch(head, &from);
                 let message = format!(
                     "the graph starts in {branch}, which runs beside other branches: let it start at {from}"
                 );
-                (node(start), FaultKind::ForkEntered, message)
+                (self.node_place(start), FaultKind::ForkEntered, message)
             }
         }
+    }
+
+    fn edge_place(&self, edge: usize) -> String {
+        self.links.edges[edge].at.clone()
+    }
+
+    fn node_place(&self, node: usize) -> String {
+        self.file.nodes[node].at.clone()
+    }
+
+    fn branch(&self, head: usize, from: &str) -> String {
+        format!("the branch {} of the fork at {from}", self.node(head))
     }
 }

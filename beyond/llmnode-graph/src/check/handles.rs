@@ -14,7 +14,8 @@ pub(crate) fn handles(
     facts: &[Option<Facts>],
     faults: &mut Faults,
 ) -> bool {
-    let (before, mut calls_are_known) = (faults.noted(), true);
+    let before = faults.noted();
+    let mut calls_are_known = true;
     for link in &links.edges {
         // A tool's edges lead back to its caller, by any handle.
         let Some(of) = facts[link.from].as_ref().filter(|of| of.role == Role::Step) else {
@@ -42,7 +43,8 @@ fn unknown_handle(file: &GraphFile, link: &Link, of: &Facts, faults: &mut Faults
         ),
         name => ("/sourceHandle", name, ""),
     };
-    let (node, at) = (file.id(link.from), format!("{}{place}", link.at));
+    let node = file.id(link.from);
+    let at = format!("{}{place}", link.at);
     let message = format!("{node:?} has no handle {:?}{remedy}", shown(&link.handle));
     let known = of.handles.iter().map(String::as_str);
     faults.unknown(true, at, FaultKind::UnknownHandle, message, name, known);
@@ -64,7 +66,8 @@ fn missing_edges(file: &GraphFile, links: &Links, facts: &[Option<Facts>], fault
             .iter()
             .filter(|handle| !used.contains(&(node, handle)))
         {
-            let (id, name) = (file.id(node), shown(handle));
+            let id = file.id(node);
+            let name = shown(handle);
             let message = format!(
                 "{id:?} has no edge for its handle {name:?}: add one with \"sourceHandle\": {name:?}"
             );

@@ -68,7 +68,8 @@ pub(crate) fn links(file: &GraphFile, faults: &mut Faults) -> Links {
                 at: edge.at.clone(),
             });
         } else {
-            let (from, to) = (shown(&edge.source), shown(&edge.target));
+            let from = shown(&edge.source);
+            let to = shown(&edge.target);
             let message = format!("another edge leads from {from:?} to {to:?} already; remove one");
             faults.fault(&edge.at, FaultKind::Duplicate, message);
         }

@@ -14,7 +14,8 @@ impl StepGraph<'_> {
         } = self;
         let reached = reach(shape, &[start]);
         for group in unreachable(shape, &reached, is_step) {
-            let (start, lost) = (file.id(start), file.ids(&group));
+            let start = file.id(start);
+            let lost = file.ids(&group);
             let message = format!(
                 "no path leads from the start {start:?} to {lost}: add an edge to it, or remove it"
             );

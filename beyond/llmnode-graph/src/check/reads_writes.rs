@@ -1,4 +1,8 @@
 //! Checks that whatever is read is an input, or is written before.
+//!
+//! For each step the dataflow says which values are there on every path, on some, or on none. A read of the last kind is a fault, of
+//! the second a warning, as the path may never be taken. In a system prompt, text that models, tools or searches write is a fault
+//! as well: it could give orders there.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -110,24 +114,22 @@ impl<'d> StepGraph<'d> {
         written
     }
 
+    /// Two branches of a fork that write one value, whose order nobody knows.
     fn conflicts(&self, forks: &[FoundFork], faults: &mut Faults) {
         let mut reported = HashSet::new();
         for fork in forks {
             let mut by_key: HashMap<&str, (usize, usize)> = HashMap::new();
             for (branch, nodes) in fork.branches.iter().enumerate() {
-                let writes = |node: usize| {
-                    self.facts[node]
-                        .writes
-                        .iter()
-                        .map(move |write| (node, write))
-                };
                 let nodes: BTreeSet<usize> = nodes.iter().copied().collect();
-                for (node, write) in nodes.into_iter().flat_map(writes) {
-                    let (first, writer) = *by_key.entry(&write.key).or_insert((branch, node));
-                    let field = self.file.state.get(&write.key);
-                    let is_replaced = field.is_none_or(|field| field.reducer == Reducer::Replace);
-                    if first != branch && is_replaced && reported.insert(&write.key) {
-                        self.conflict(write, [writer, node], faults);
+                for node in nodes {
+                    for write in &self.facts[node].writes {
+                        let (first, writer) = *by_key.entry(&write.key).or_insert((branch, node));
+                        let field = self.file.state.get(&write.key);
+                        let is_replaced =
+                            field.is_none_or(|field| field.reducer == Reducer::Replace);
+                        if first != branch && is_replaced && reported.insert(&write.key) {
+                            self.conflict(write, [writer, node], faults);
+                        }
                     }
                 }
             }
@@ -142,7 +144,8 @@ impl<'d> StepGraph<'d> {
         } else {
             &write.at
         };
-        let (ids, key) = (self.file.ids(&nodes), shown(&write.key));
+        let ids = self.file.ids(&nodes);
+        let key = shown(&write.key);
         let message = format!(
             "{ids} write {key:?} in parallel: set \"{place}/reducer\" to say how the values are combined, for instance to \"append\", or let the nodes write different values"
         );
@@ -150,6 +153,15 @@ impl<'d> StepGraph<'d> {
     }
 }
 
+/// Whether a set has a key. A key without a number is nobody's.
+fn has(set: &KeySet, key: Option<usize>) -> bool {
+    match key {
+        Some(key) => set.has(key),
+        None => false,
+    }
+}
+
+/// Checks reads one by one. What nothing writes is reported once by name.
 struct ReadChecker<'d> {
     graph: &'d StepGraph<'d>,
     keys: &'d Keys<'d>,
@@ -161,7 +173,6 @@ impl ReadChecker<'_> {
     fn check(&mut self, node: usize, read: &Read, known: &KeyState, faults: &mut Faults) {
         let name = key(&read.name);
         let number = self.keys.of(name);
-        let has = |set: &KeySet| number.is_some_and(|number| set.has(number));
         let shown_name = shown(name);
         let inner = path(&read.name).nth(1).filter(|inner| {
             matches!(name, "inputs" | "state") && number.is_none() && self.keys.of(inner).is_some()
@@ -174,8 +185,8 @@ impl ReadChecker<'_> {
             faults.fault(&read.at, FaultKind::Data, message);
             return;
         }
-        if has(&known.always) {
-        } else if has(&known.perhaps) {
+        if has(&known.always, number) {
+        } else if has(&known.perhaps, number) {
             let writers = self.writers(name);
             let message = format!(
                 "{shown_name:?} is written by {writers}, but not on every path to this node; a run that comes without it fails"
@@ -191,7 +202,8 @@ impl ReadChecker<'_> {
             .get(name)
             .is_some_and(|nodes| !nodes.is_empty())
         {
-            let (writers, node) = (self.writers(name), self.graph.file.id(node));
+            let writers = self.writers(name);
+            let node = self.graph.file.id(node);
             let message = format!(
                 "{shown_name:?} is written by {writers}, but on no path to {node:?}: write it earlier, or make it an input"
             );
@@ -205,6 +217,7 @@ impl ReadChecker<'_> {
         }
     }
 
+    /// Whether text of others gets into a system prompt. In files of React Flow it is fenced, which is a warning.
     fn system(&self, read: &Read, what: &str, known: &KeyState, faults: &mut Faults) {
         let name = key(&read.name);
         if self
@@ -230,20 +243,23 @@ impl ReadChecker<'_> {
 
     fn unwritten(&self, read: &Read, name: &str, faults: &mut Faults) {
         let StepGraph { file, facts, .. } = self.graph;
-        let reads = |facts: &Facts| {
-            all_reads(facts, |key| self.keys.of(key).is_some()).any(|read| key(&read.name) == name)
-        };
-        let readers: Vec<usize> = (0..facts.len())
-            .filter(|node| reads(&facts[*node]))
-            .collect();
+        let mut readers = Vec::new();
+        for (node, facts) in facts.iter().enumerate() {
+            let mut reads = all_reads(facts, |key| self.keys.of(key).is_some());
+            if reads.any(|read| key(&read.name) == name) {
+                readers.push(node);
+            }
+        }
         let read_by = if readers.len() == 1 { "reads" } else { "read" };
-        let (ids, shown) = (file.ids(&readers), shown(name));
+        let ids = file.ids(&readers);
+        let shown = shown(name);
         let message =
             format!("nothing writes {shown:?}, which {ids} {read_by}, and it is not an input");
         // A loop without a name for its item probably means this one.
-        let has_item = |node: usize| file.nodes[node].data.values.contains_key("item");
-        let nameless =
-            (0..facts.len()).find(|node| facts[*node].iterates.is_some() && !has_item(*node));
+        let nameless = (0..facts.len()).find(|node| {
+            let has_item = file.nodes[*node].data.values.contains_key("item");
+            facts[*node].iterates.is_some() && !has_item
+        });
         if let Some(node) = nameless {
             let id = file.id(node);
             let message = format!(

@@ -74,20 +74,23 @@ impl StepGraph<'_> {
         None
     }
 
+    /// In a cycle with an iterator over an input, the iterator: the body comes after it.
     fn starts_of_cycle(&self) -> Vec<usize> {
-        let is_of_input = |node: usize| {
-            let list = self.facts[node]
-                .iterates
-                .as_ref()
-                .filter(|_| self.is_step[node]);
-            list.is_some_and(|list| self.file.inputs.contains_key(key(&list.name)))
-        };
-        // The body of such an iterator comes after it.
-        let counts = |from, handle: &str| handle != "next" || is_of_input(from);
-        let others = self.without_incoming(counts);
+        let others = self
+            .without_incoming(|from, handle| handle != "next" || self.iterates_over_input(from));
         (0..self.facts.len())
-            .filter(|node| is_of_input(*node) || others.contains(node))
+            .filter(|node| self.iterates_over_input(*node) || others.contains(node))
             .collect()
+    }
+
+    fn iterates_over_input(&self, node: usize) -> bool {
+        if !self.is_step[node] {
+            return false;
+        }
+        match &self.facts[node].iterates {
+            Some(list) => self.file.inputs.contains_key(key(&list.name)),
+            None => false,
+        }
     }
 
     fn step(&self, node: usize, faults: &mut Faults) -> Option<usize> {

@@ -64,12 +64,13 @@ fn shape(file: &GraphFile, links: &Links, facts: &[Facts], steps: &[bool]) -> Sh
             required_handles,
             ..
         } = &facts[node];
-        let has = |handle: &str| shape.ways[node].iter().any(|one| one.name == handle);
-        shape.ends[node] = handles.iter().any(|handle| {
-            !NON_FLOW_HANDLES.contains(&&**handle)
-                && !required_handles.contains(handle)
-                && !has(handle)
-        });
+        for handle in handles {
+            let has_edge = shape.ways[node].iter().any(|way| way.name == *handle);
+            let is_flow = !NON_FLOW_HANDLES.contains(&handle.as_str());
+            if is_flow && !required_handles.contains(handle) && !has_edge {
+                shape.ends[node] = true;
+            }
+        }
     }
     shape
 }

@@ -21,7 +21,8 @@ pub(super) fn check(file: &GraphFile, facts: &[Facts], faults: &mut Faults) {
         if let Some(read) = &facts.iterates
             && let Some(schema) = declared(&known, read).filter(|schema| !allows(schema, "array"))
         {
-            let (name, kind) = (shown(&read.name), named(schema));
+            let name = shown(&read.name);
+            let kind = named(schema);
             let message = format!(
                 "{name:?} is declared as {kind}, but an iterator takes a list: declare it as \"array\""
             );
@@ -30,13 +31,12 @@ pub(super) fn check(file: &GraphFile, facts: &[Facts], faults: &mut Faults) {
         for write in &facts.writes {
             let field = file.state.get(&write.key);
             // The type may fit with the reducer that a conflict asks for.
-            let is_open = || {
-                faults.has(
-                    FaultKind::Conflict,
-                    &format!("/state/{}", escaped(&write.key)),
-                )
+            let Some(field) = field else {
+                continue;
             };
-            if let Some(field) = field.filter(|_| !is_open()) {
+            let place = format!("/state/{}", escaped(&write.key));
+            let has_conflict = faults.has(FaultKind::Conflict, &place);
+            if !has_conflict {
                 written(write, field, faults);
             }
         }
@@ -132,7 +132,8 @@ fn member<'s>(schema: &'s Value, part: &str) -> Member<'s> {
 fn members(known: &Schemas<'_>, read: &Read, faults: &mut Faults) {
     let mut parts = path(&read.name);
     let Some(key) = parts.next() else { return };
-    let (mut so_far, mut schema) = (key.to_owned(), known.get(key).copied());
+    let mut so_far = key.to_owned();
+    let mut schema = known.get(key).copied();
     for part in parts {
         let Some(of) = schema else { return };
         let listed = of
@@ -141,7 +142,8 @@ fn members(known: &Schemas<'_>, read: &Read, faults: &mut Faults) {
             .into_iter()
             .flatten();
         let listed = listed.map(|(name, _)| name.as_str());
-        let (outer, name) = (shown(&so_far), shown(part));
+        let outer = shown(&so_far);
+        let name = shown(part);
         match member(of, part) {
             Member::Unknown => return,
             Member::Of(next) => schema = Some(next),
@@ -172,13 +174,10 @@ fn members(known: &Schemas<'_>, read: &Read, faults: &mut Faults) {
 }
 
 fn written(write: &Write, field: &Field, faults: &mut Faults) {
-    let fits = |schema: Option<&Value>| {
-        schema.is_none_or(|schema| write.types.iter().any(|kind| allows(schema, kind)))
-    };
     let (is_fit, what) = match field.reducer {
-        Reducer::Replace => (fits(Some(&field.schema)), &*named(&field.schema)),
+        Reducer::Replace => (takes(Some(&field.schema), write), &*named(&field.schema)),
         Reducer::Append => (
-            write.types.contains(&"array") || fits(field.schema.get("items")),
+            write.types.contains(&"array") || takes(field.schema.get("items"), write),
             "a list of other items",
         ),
         Reducer::Merge => (write.types.contains(&"object"), "an object"),
@@ -189,7 +188,7 @@ fn written(write: &Write, field: &Field, faults: &mut Faults) {
     let key = shown(&write.key);
     let is_item = field.reducer == Reducer::Replace && allows(&field.schema, "array");
     let remedy = match &*write.types {
-        _ if is_item && fits(field.schema.get("items")) => {
+        _ if is_item && takes(field.schema.get("items"), write) => {
             format!(
                 "set \"reducer\": \"append\" in \"/state/{}\" to add to the list",
                 escaped(&write.key)
@@ -206,6 +205,13 @@ fn written(write: &Write, field: &Field, faults: &mut Faults) {
     faults.fault(&write.at, FaultKind::WrongKind, message);
 }
 
+/// Whether a schema takes one of the types that are written. None takes any.
+fn takes(schema: Option<&Value>, write: &Write) -> bool {
+    match schema {
+        Some(schema) => write.types.iter().any(|kind| allows(schema, kind)),
+        None => true,
+    }
+}
 fn named(schema: &Value) -> String {
     schema
         .get("type")

@@ -103,11 +103,7 @@ impl Faults {
                 fault.via.insert(0, pointer.to_owned());
                 fault.file.get_or_insert_with(|| file.to_owned());
                 // A file that two nodes refer to reports its faults only once.
-                let same = |one: &Fault| {
-                    (&one.file, &one.pointer, one.kind, &one.message)
-                        == (&fault.file, &fault.pointer, fault.kind, &fault.message)
-                };
-                if !to.iter().any(same) {
+                if !to.iter().any(|other| is_same(other, &fault)) {
                     to.push(fault);
                 }
             }
@@ -167,14 +163,22 @@ fn order(fault: &Fault) -> (bool, Vec<(u64, String)>) {
     let rooms = [
         "format", "version", "name", "inputs", "state", "", "nodes", "edges",
     ];
-    let room = |part: &str| rooms.iter().position(|room| *room == part).unwrap_or(5) as u64;
-    let part = |(depth, part): (usize, &str)| match part.parse::<u64>() {
-        Ok(number) => (number, String::new()),
-        Err(_) if depth == 0 => (room(part), part.to_owned()),
-        Err(_) => (u64::MAX, part.to_owned()),
-    };
-    (
-        outer.is_empty(),
-        outer.split('/').skip(1).enumerate().map(part).collect(),
-    )
+    let mut parts = Vec::new();
+    for (depth, part) in outer.split('/').skip(1).enumerate() {
+        let room = rooms.iter().position(|room| *room == part).unwrap_or(5);
+        parts.push(match part.parse::<u64>() {
+            Ok(number) => (number, String::new()),
+            Err(_) if depth == 0 => (room as u64, part.to_owned()),
+            Err(_) => (u64::MAX, part.to_owned()),
+        });
+    }
+    (outer.is_empty(), parts)
+}
+
+/// Whether two faults say the same of the same place.
+fn is_same(one: &Fault, other: &Fault) -> bool {
+    one.file == other.file
+        && one.pointer == other.pointer
+        && one.kind == other.kind
+        && one.message == other.message
 }

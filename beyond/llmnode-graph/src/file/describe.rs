@@ -5,11 +5,12 @@ use serde_json::{Map, Value};
 use crate::faults::shown;
 
 pub(super) fn out_of_bounds(rules: &Map<String, Value>, value: &Value) -> Option<String> {
-    let bound = |keyword: &str| rules.get(keyword).and_then(Value::as_f64);
     let (count, [least, most], [verb, what]) = match value {
         Value::Number(number) => {
             let number = number.as_f64().unwrap_or_default();
-            if let Some(above) = bound("exclusiveMinimum").filter(|above| number <= *above) {
+            if let Some(above) = bound(rules, "exclusiveMinimum")
+                && number <= above
+            {
                 return Some(format!("be more than {above}"));
             }
             (number, ["minimum", "maximum"], ["be", ""])
@@ -26,7 +27,7 @@ pub(super) fn out_of_bounds(rules: &Map<String, Value>, value: &Value) -> Option
         ),
         _ => return None,
     };
-    let range = match (bound(least), bound(most)) {
+    let range = match (bound(rules, least), bound(rules, most)) {
         (Some(least), Some(most)) if count < least || count > most => format!("{least} to {most}"),
         (Some(least), None) if count < least => format!("{least} or more"),
         (None, Some(most)) if count > most => format!("at most {most}"),
@@ -35,6 +36,9 @@ pub(super) fn out_of_bounds(rules: &Map<String, Value>, value: &Value) -> Option
     Some(format!("{verb} {range}{what}"))
 }
 
+fn bound(rules: &Map<String, Value>, keyword: &str) -> Option<f64> {
+    rules.get(keyword).and_then(Value::as_f64)
+}
 pub(super) fn describe_size(value: &Value) -> String {
     match value {
         Value::String(text) if text.is_empty() => "is empty".to_owned(),

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::faults::escaped;
 
+/// A value, and the members that were there twice.
 #[derive(Debug)]
 pub(crate) struct Document {
     pub(crate) value: Value,
@@ -20,6 +21,7 @@ pub(crate) struct Document {
 const MAX_NAME_BYTES: usize = 1024;
 const MAX_DUPLICATES: usize = 1000;
 
+/// `most`: levels of lists and objects.
 pub(super) fn read(text: &str, most: usize) -> Result<Document, serde_json::Error> {
     let duplicates = RefCell::new(Vec::new());
     let mut reader = serde_json::Deserializer::from_str(text);
@@ -37,6 +39,7 @@ pub(super) fn read(text: &str, most: usize) -> Result<Document, serde_json::Erro
     })
 }
 
+/// Reads one value, at a known place.
 #[derive(Clone, Copy)]
 struct ValueSeed<'p> {
     path: JsonPath<'p>,
@@ -45,6 +48,7 @@ struct ValueSeed<'p> {
     duplicates: &'p RefCell<Vec<String>>,
 }
 
+/// A place, which is written only for a duplicate.
 #[derive(Clone, Copy)]
 enum JsonPath<'p> {
     Root,
@@ -105,13 +109,11 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
         self.enter()?;
-        let (inner, mut list) = (
-            ValueSeed {
-                depth: self.depth + 1,
-                ..self
-            },
-            Vec::new(),
-        );
+        let inner = ValueSeed {
+            depth: self.depth + 1,
+            ..self
+        };
+        let mut list = Vec::new();
         while let Some(item) = from.next_element_seed(ValueSeed {
             path: JsonPath::Item(&self.path, list.len()),
             ..inner

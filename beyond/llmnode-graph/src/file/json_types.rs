@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+/// Whether a value has a type.
 type Is = fn(&Value) -> bool;
 
 /// The name, the words for people, and which values have the type. A whole number has two.
@@ -24,39 +25,45 @@ fn names(kind: &Value) -> &[Value] {
     }
 }
 
+/// Whether a schema takes values of a type. A type that nobody knows, and no type at all, take any.
 pub(crate) fn allows(schema: &Value, kind: &str) -> bool {
-    let is = |one: &Value| match one.as_str() {
-        Some("number") => matches!(kind, "number" | "integer"),
-        Some(name) => name == kind || TYPES.iter().all(|(known, ..)| *known != name),
+    match schema.get("type") {
+        Some(kinds) => names(kinds).iter().any(|name| takes(name, kind)),
         None => true,
-    };
-    schema
-        .get("type")
-        .is_none_or(|kind| names(kind).iter().any(is))
-}
-
-pub(super) fn wrong_kind(rules: &Map<String, Value>, value: &Value) -> Option<String> {
-    let has = |kind: &Value| TYPES.iter().any(|(name, _, is)| kind == name && is(value));
-    if names(rules.get("type")?).iter().any(has) {
-        None
-    } else {
-        kinds(rules)
     }
 }
 
+fn takes(name: &Value, kind: &str) -> bool {
+    match name.as_str() {
+        Some("number") => matches!(kind, "number" | "integer"),
+        Some(name) => name == kind || TYPES.iter().all(|(known, ..)| *known != name),
+        None => true,
+    }
+}
+
+/// The types that a value should have, in words, if it has none of them.
+pub(super) fn wrong_kind(rules: &Map<String, Value>, value: &Value) -> Option<String> {
+    for kind in names(rules.get("type")?) {
+        if TYPES.iter().any(|(name, _, is)| kind == name && is(value)) {
+            return None;
+        }
+    }
+    kinds(rules)
+}
+
+/// The types of a schema in words. `null` is left out beside others: a value may then be left out.
 pub(super) fn kinds(rules: &Map<String, Value>) -> Option<String> {
-    let words = |kind: &Value| {
-        TYPES[1..]
-            .iter()
-            .find(|(name, ..)| kind == name)
-            .map(|(_, words, _)| *words)
-    };
-    let words: Vec<&str> = names(rules.get("type")?).iter().filter_map(words).collect();
-    Some(if words.is_empty() {
-        "null".to_owned()
-    } else {
-        words.join(" or ")
-    })
+    let mut kinds = Vec::new();
+    for kind in names(rules.get("type")?) {
+        let known = TYPES[1..].iter().find(|(name, ..)| kind == name);
+        if let Some((_, words, _)) = known {
+            kinds.push(*words);
+        }
+    }
+    if kinds.is_empty() {
+        return Some("null".to_owned());
+    }
+    Some(kinds.join(" or "))
 }
 
 pub(crate) fn words_for(value: &Value) -> &'static str {

@@ -30,21 +30,25 @@ pub(crate) use self::text::Reducer;
 pub use self::typed::{exact_json, typed_input};
 use crate::faults::{listed, shown};
 
+/// What a file of our format begins with. One without it is React Flow's.
 pub(crate) const FORMAT: &str = "llmnode/graph";
 pub(crate) const VERSION: u64 = 1;
 
+/// A file that was read. What was faulty in it is left out, and reported.
 #[derive(Debug)]
 pub(crate) struct GraphFile {
     /// From a front end, without a `format`: unknown members are ignored with a warning.
     pub(crate) is_react_flow: bool,
     pub(crate) name: String,
     pub(crate) inputs: BTreeMap<String, Value>,
+    /// Any value may be an input: the file declares none.
     pub(crate) open_inputs: bool,
     pub(crate) state: BTreeMap<String, Field>,
     pub(crate) max_steps: Option<u64>,
     pub(crate) limits: Limits,
     pub(crate) nodes: Vec<NodeFile>,
     pub(crate) edges: Vec<EdgeFile>,
+    /// Some parts may be missing because they were faulty. Then what depends on them is not checked.
     pub(crate) ids_are_known: bool,
     pub(crate) edges_are_known: bool,
     pub(crate) calls_are_known: bool,
@@ -60,6 +64,7 @@ impl GraphFile {
     }
 }
 
+/// A value of the state, as it is declared.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Field {
     pub(crate) schema: Value,
@@ -89,6 +94,7 @@ pub(crate) struct EdgeFile {
     pub(crate) at: String,
 }
 
+/// The handle that a name of an edge stands for.
 pub(crate) fn handle(name: &str) -> &str {
     match name {
         "" | "output" => "default",
@@ -96,10 +102,12 @@ pub(crate) fn handle(name: &str) -> &str {
     }
 }
 
+/// Names of the end in both formats.
 pub(crate) fn is_end(target: &str) -> bool {
     matches!(target, "END" | "finish_node")
 }
 
+/// Names of the start that front ends draw as a node.
 pub(crate) fn is_start(source: &str) -> bool {
     ["start", "start_node", "begin"].contains(&&*source.to_lowercase())
 }

@@ -1,4 +1,7 @@
 //! Translates the settings of React Flow's files into those of our format.
+//!
+//! Each setting that gets another name or form keeps where it came from (`origin`), so that faults name the place in the file that a
+//! person has.
 
 use std::collections::BTreeMap;
 
@@ -8,6 +11,7 @@ use super::data::NodeSettings;
 use super::describe::describe;
 use crate::faults::{FaultKind, Faults, escaped, shown};
 
+/// By the type of the node. `null` counts as absent.
 pub(super) fn translate(kind: &str, data: &mut NodeSettings, faults: &mut Faults) {
     data.values.retain(|_, value| !value.is_null());
     match kind {
@@ -32,6 +36,7 @@ pub(super) fn translate(kind: &str, data: &mut NodeSettings, faults: &mut Faults
 }
 
 impl NodeSettings {
+    /// Gives a setting our name, unless the file has that, too.
     fn rename(&mut self, from: &str, to: &str) {
         if !self.values.contains_key(to)
             && let Some(value) = self.values.remove(from)
@@ -42,6 +47,7 @@ impl NodeSettings {
         }
     }
 
+    /// Ids may be numbers there.
     fn text(&mut self, name: &str) {
         if let Some(value @ Value::Number(_)) = self.values.get_mut(name) {
             *value = Value::String(value.to_string());
@@ -49,6 +55,7 @@ impl NodeSettings {
     }
 }
 
+/// Forms keep numbers as texts.
 fn digits(values: &mut Map<String, Value>, name: &str) {
     if let Some(value) = values.get_mut(name)
         && let Some(number) = value
@@ -70,7 +77,8 @@ fn routes(data: &mut NodeSettings, faults: &mut Faults) {
             continue;
         };
         route.retain(|_, value| !value.is_null());
-        let (ours, theirs) = (format!("/routes/{index}"), format!("{at}/routes/{index}"));
+        let ours = format!("/routes/{index}");
+        let theirs = format!("{at}/routes/{index}");
         if let Some(handle) = route.remove("target_handle") {
             route.insert("handle".to_owned(), handle);
             data.origin
@@ -105,10 +113,8 @@ fn routes(data: &mut NodeSettings, faults: &mut Faults) {
                 }
             },
             Some(Ok(other)) => {
-                let (at, message) = (
-                    format!("{theirs}/source"),
-                    format!("no source {:?}", shown(other)),
-                );
+                let at = format!("{theirs}/source");
+                let message = format!("no source {:?}", shown(other));
                 let known = ["message", "context"];
                 faults.unknown(true, at, FaultKind::UnknownName, message, other, known);
             }
@@ -129,7 +135,8 @@ fn output_schema(data: &mut NodeSettings, faults: &mut Faults) {
         return;
     };
     let at = data.at();
-    let (mut members, mut origin) = (Map::new(), BTreeMap::new());
+    let mut members = Map::new();
+    let mut origin = BTreeMap::new();
     for (index, field) in fields.iter().enumerate() {
         let theirs = format!("{at}/output_schema/{index}");
         let Some(name) = field
@@ -190,6 +197,7 @@ fn output_schema(data: &mut NodeSettings, faults: &mut Faults) {
     data.origin.extend(origin);
 }
 
+/// The types of front ends, in words of several languages.
 fn type_of(word: &str) -> Option<&'static str> {
     Some(match word.to_lowercase().as_str() {
         "" | "string" | "str" | "text" => "string",
@@ -210,10 +218,8 @@ fn profile(data: &mut NodeSettings, faults: &mut Faults) {
     };
     let place = data.pointer("/profile");
     for (name, value) in profile {
-        let (words, lower) = (
-            ["key", "url", "host", "secret", "token", "password"],
-            name.to_lowercase(),
-        );
+        let words = ["key", "url", "host", "secret", "token", "password"];
+        let lower = name.to_lowercase();
         let is_private =
             words.iter().any(|word| lower.contains(word)) && !lower.contains("max_tokens");
         if is_private && !value.is_null() && value.as_str() != Some("") {

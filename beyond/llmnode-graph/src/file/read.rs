@@ -1,4 +1,8 @@
 //! Reads the text of a file into nodes and edges.
+//!
+//! In this order: its size and JSON, its format and version, how much there is of it, and only then all of it against the schema. Each
+//! of the first three ends the reading, since what follows would be nonsense or take too long. From the schema on, every fault is
+//! reported, and reading goes on with what is left.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,11 +19,13 @@ use super::{
 use crate::facts::TOOL_CALL;
 use crate::faults::{FaultKind, Faults, shown};
 
+/// The most of each. Larger graphs are put together from subgraphs.
 const BYTES: usize = 1 << 20;
 const NESTING: usize = 64;
 const NODES: usize = 2_000;
 const EDGES: usize = 10_000;
 
+/// `None`: the file is not read further, and the faults say why.
 pub(crate) fn read(text: &str, faults: &mut Faults) -> Option<GraphFile> {
     let Document { value, duplicates } = document(text, faults)?;
     let Value::Object(mut file) = value else {
@@ -54,11 +60,6 @@ pub(crate) fn read(text: &str, faults: &mut Faults) -> Option<GraphFile> {
     }
     let schema = schemars::schema_for!(FileText);
     check(schema.as_value(), is_react_flow, &file, None, faults);
-    let list = |name: &str| {
-        file.get(name)
-            .and_then(Value::as_array)
-            .map_or(&[][..], Vec::as_slice)
-    };
     if file
         .get("nodes")
         .and_then(Value::as_array)
@@ -90,11 +91,12 @@ pub(crate) fn read(text: &str, faults: &mut Faults) -> Option<GraphFile> {
         edges_are_known: file.get("edges").is_none_or(Value::is_array),
         calls_are_known: file.get("edges").is_none_or(Value::is_array),
     };
-    read_nodes(list("nodes"), &mut graph, faults);
-    read_edges(list("edges"), &mut graph, faults);
+    read_nodes(list(&file, "nodes"), &mut graph, faults);
+    read_edges(list(&file, "edges"), &mut graph, faults);
     Some(graph)
 }
 
+/// The JSON of a text that is not too large.
 pub(crate) fn document(text: &str, faults: &mut Faults) -> Option<Document> {
     let (kind, message) = if text.len() > BYTES {
         (
@@ -115,6 +117,7 @@ pub(crate) fn document(text: &str, faults: &mut Faults) -> Option<Document> {
     None
 }
 
+/// A second member of a name would be lost without a word.
 pub(crate) fn report_duplicates(duplicates: Vec<String>, faults: &mut Faults) {
     for pointer in duplicates {
         faults.fault(
@@ -163,44 +166,31 @@ pub(crate) fn head(
     version.is_none()
 }
 
+/// Reads the nodes. One whose parts are faulty is kept, so that edges to it are not reported as well.
 fn read_nodes(nodes: &[Value], graph: &mut GraphFile, faults: &mut Faults) {
     let faulty = faulty_parts(faults);
     let mut ids: HashMap<String, usize> = HashMap::new();
     for (index, node) in nodes.iter().enumerate() {
         let at = format!("/nodes/{index}");
-        let text = |name: &str| {
-            node.get(name)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned()
-        };
-        let (id, kind) = (text("id"), text("type"));
+        let id = text(node, "id");
+        let kind = text(node, "type");
         graph.ids_are_known &=
             is_id(&id, &at, &ids, faults) && !faulty.contains(&format!("{at}/id"));
         ids.entry(id.clone()).or_insert(index);
-        let values = node
-            .get("data")
-            .and_then(Value::as_object)
-            .cloned()
-            .unwrap_or_default();
+        let values = match node.get("data") {
+            Some(Value::Object(values)) => values.clone(),
+            _ => Map::new(),
+        };
         let mut data = NodeSettings::new(values, format!("{at}/data"));
         let before = faults.noted();
         if graph.is_react_flow {
             react_flow::translate(&kind, &mut data, faults);
         }
-        let is_set = |name: &str| {
-            data.values
-                .get(name)
-                .and_then(Value::as_bool)
-                .unwrap_or_default()
-        };
+        let label = data.values.get("label").and_then(Value::as_str);
+        let is_start = data.values.get("isStart").and_then(Value::as_bool);
         graph.nodes.push(NodeFile {
-            label: data
-                .values
-                .get("label")
-                .and_then(Value::as_str)
-                .map(str::to_owned),
-            is_start: is_set("isStart"),
+            label: label.map(str::to_owned),
+            is_start: is_start.unwrap_or_default(),
             is_faulty: faulty.contains(&at) || faults.noted() > before,
             id,
             kind,
@@ -210,21 +200,34 @@ fn read_nodes(nodes: &[Value], graph: &mut GraphFile, faults: &mut Faults) {
     }
 }
 
-fn faulty_parts(faults: &Faults) -> HashSet<String> {
-    let part = |pointer: &str| {
-        let own = pointer
-            .match_indices('/')
-            .nth(2)
-            .map_or(pointer, |(end, _)| &pointer[..end]);
-        if pointer.strip_prefix(own) == Some("/id") {
-            pointer.to_owned()
-        } else {
-            own.to_owned()
-        }
-    };
-    faults.pointers().map(part).collect()
+fn list<'f>(file: &'f Map<String, Value>, name: &str) -> &'f [Value] {
+    match file.get(name) {
+        Some(Value::Array(list)) => list,
+        _ => &[],
+    }
 }
 
+/// A text of a node or an edge. What is missing or no text was already reported.
+fn text(part: &Value, name: &str) -> String {
+    let text = part.get(name).and_then(Value::as_str);
+    text.unwrap_or_default().to_owned()
+}
+
+/// The nodes and edges, and their ids, that a fault was noted for.
+fn faulty_parts(faults: &Faults) -> HashSet<String> {
+    let mut parts = HashSet::new();
+    for pointer in faults.pointers() {
+        let part = match pointer.match_indices('/').nth(2) {
+            Some((end, _)) => &pointer[..end],
+            None => pointer,
+        };
+        let is_id = pointer.strip_prefix(part) == Some("/id");
+        parts.insert(if is_id { pointer } else { part }.to_owned());
+    }
+    parts
+}
+
+/// Whether the id names this node alone.
 fn is_id(id: &str, at: &str, ids: &HashMap<String, usize>, faults: &mut Faults) -> bool {
     let place = format!("{at}/id");
     if is_end(id) {
@@ -244,18 +247,13 @@ fn is_id(id: &str, at: &str, ids: &HashMap<String, usize>, faults: &mut Faults) 
     !id.is_empty()
 }
 
+/// Reads the edges that are whole. `else` of a router is its default.
 fn read_edges(edges: &[Value], graph: &mut GraphFile, faults: &Faults) {
     let faulty = faulty_parts(faults);
     let routers = graph.nodes.iter().filter(|node| node.kind == "router");
     let routers: HashSet<&str> = routers.map(|node| node.id.as_str()).collect();
     for (index, edge) in edges.iter().enumerate() {
         let at = format!("/edges/{index}");
-        let text = |name: &str| {
-            edge.get(name)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned()
-        };
         if faulty.contains(&at) || faulty.contains(&format!("{at}/id")) {
             graph.edges_are_known = false;
             graph.calls_are_known &= edge
@@ -263,14 +261,14 @@ fn read_edges(edges: &[Value], graph: &mut GraphFile, faults: &Faults) {
                 .is_some_and(|handle| handle != TOOL_CALL);
             continue;
         }
-        let source = text("source");
-        let name = text("sourceHandle");
+        let source = text(edge, "source");
+        let name = text(edge, "sourceHandle");
         let handle = match handle(&name) {
             "else" if routers.contains(&*source) => "default",
             handle => handle,
         };
         graph.edges.push(EdgeFile {
-            target: text("target"),
+            target: text(edge, "target"),
             handle: handle.to_owned(),
             source,
             at,

@@ -8,7 +8,8 @@ use super::text::{CommonText, FileText};
 pub(crate) fn schema<'t>(types: impl IntoIterator<Item = (Vec<&'t str>, Value)>) -> Value {
     let mut file = schemars::schema_for!(FileText).to_value();
     let mut defs = take_defs(&mut file);
-    let (mut known, mut cases) = (Vec::new(), Vec::new());
+    let mut known = Vec::new();
+    let mut cases = Vec::new();
     for (names, mut data) in types {
         let Some(own) = names.first().map(|name| format!("{name}_data")) else {
             continue;

@@ -42,6 +42,7 @@ pub(crate) fn check(
     }
 }
 
+/// The checking of one value by a schema of schemars'. What is wrong is said for people, with its place in the file.
 struct SchemaChecker<'f> {
     root: &'f Value,
     /// As in JSON Schema, where unknown members are allowed unless the schema says otherwise.
@@ -101,6 +102,7 @@ impl<'f> SchemaChecker<'f> {
         }
     }
 
+    /// Whether a value has no fault. Nothing is reported.
     fn fits(&self, schema: &'f Value, value: &Value) -> bool {
         let mut faults = Faults::default();
         SchemaChecker {
@@ -112,12 +114,16 @@ impl<'f> SchemaChecker<'f> {
     }
 
     fn forms(&mut self, forms: &'f [Value], value: &Value, at: &str) {
-        let of_kind = |form: &&Value| {
-            self.resolved(form)
-                .is_some_and(|rules| wrong_kind(rules, value).is_none())
-        };
+        let mut of_kind = Vec::new();
+        for form in forms {
+            if let Some(rules) = self.resolved(form)
+                && wrong_kind(rules, value).is_none()
+            {
+                of_kind.push(form);
+            }
+        }
         // A single form is checked only once: nested forms would double the work with each level.
-        match &*forms.iter().filter(of_kind).collect::<Vec<_>>() {
+        match &*of_kind {
             [only] => self.value(only, value, at),
             several if several.iter().any(|form| self.fits(form, value)) => {}
             _ => {
@@ -206,21 +212,15 @@ impl<'f> SchemaChecker<'f> {
         place: &str,
         missing: &mut Vec<&str>,
     ) {
-        let known = || {
-            rules
-                .get("properties")
-                .and_then(Value::as_object)
-                .into_iter()
-                .flatten()
-        };
-        let names: Vec<&str> = known().map(|(name, _)| name.as_str()).collect();
-        let also = |rule: &Value| {
-            let others = rule.get(X_ALSO).and_then(Value::as_array);
-            others.is_some_and(|others| others.iter().any(|other| other == name))
-        };
-        let other = known()
-            .find(|(_, rule)| also(rule))
-            .map(|(name, _)| name.as_str());
+        let mut names: Vec<&str> = Vec::new();
+        let mut other = None;
+        let properties = rules.get("properties").and_then(Value::as_object);
+        for (property, rule) in properties.into_iter().flatten() {
+            names.push(property);
+            if other.is_none() && is_also_named(rule, name) {
+                other = Some(property.as_str());
+            }
+        }
         let meant = nearest(name, missing.iter().copied())
             .or_else(|| missing.iter().copied().find(|one| Some(*one) == other));
         missing.retain(|one| Some(*one) != meant);
@@ -247,6 +247,7 @@ impl<'f> SchemaChecker<'f> {
         );
     }
 
+    /// Follows references, of which a schema has few in a row.
     fn resolved(&self, mut schema: &'f Value) -> Option<&'f Map<String, Value>> {
         for _ in 0..8 {
             let rules = schema.as_object()?;
@@ -275,10 +276,21 @@ fn constants(forms: &[Value]) -> Option<Vec<&Value>> {
     Some(values)
 }
 
+/// Whether a property has this name in other programs' files.
+fn is_also_named(rule: &Value, name: &str) -> bool {
+    match rule.get(X_ALSO) {
+        Some(Value::Array(others)) => others.iter().any(|other| other == name),
+        _ => false,
+    }
+}
+
+/// What of a value does not fit a schema, with its place.
 pub(crate) fn schema_mismatch(schema: &Value, value: &Value) -> Option<String> {
     let mut faults = Faults::default();
     let root = schema;
-    let (allows_unknown, is_react_flow, settings) = (true, false, None);
+    let allows_unknown = true;
+    let is_react_flow = false;
+    let settings = None;
     SchemaChecker {
         root,
         allows_unknown,

@@ -29,14 +29,11 @@ pub fn typed_input(schema: Option<&Value>, text: &str) -> Result<Option<Value>, 
     let as_text = Value::String(text.to_owned());
     let rules = schema.unwrap_or(&Value::Null);
     if let Some(choices) = rules.get("enum").and_then(Value::as_array) {
-        let is_written =
-            |choice: &Value| serde_json::to_string(choice).is_ok_and(|json| json == text);
         let chosen = choices
             .iter()
-            .find(|choice| **choice == as_text || is_written(choice));
+            .find(|choice| **choice == as_text || is_written_as(choice, text));
         return Ok(Some(chosen.cloned().unwrap_or(as_text)));
     }
-    let fits = |value: &Value| schema.is_none_or(|schema| schema_mismatch(schema, value).is_none());
     if rules.get("type").and_then(Value::as_str) == Some("string") {
         return Ok(Some(as_text));
     }
@@ -44,11 +41,22 @@ pub fn typed_input(schema: Option<&Value>, text: &str) -> Result<Option<Value>, 
         return Ok(None);
     }
     match exact_json(text) {
-        Ok(value) if fits(&value) || !fits(&as_text) => Ok(Some(value)),
+        Ok(value) if fits(schema, &value) || !fits(schema, &as_text) => Ok(Some(value)),
         Ok(_) => Ok(Some(as_text)),
         // A text that happens to look like JSON, such as an account, stays as it is.
-        Err(_) if fits(&as_text) => Ok(Some(as_text)),
+        Err(_) if fits(schema, &as_text) => Ok(Some(as_text)),
         Err(why) => Err(why),
+    }
+}
+
+fn is_written_as(choice: &Value, text: &str) -> bool {
+    serde_json::to_string(choice).is_ok_and(|json| json == text)
+}
+
+fn fits(schema: Option<&Value>, value: &Value) -> bool {
+    match schema {
+        Some(schema) => schema_mismatch(schema, value).is_none(),
+        None => true,
     }
 }
 

@@ -19,10 +19,7 @@ fn declared(
     faults: &mut Faults,
 ) -> String {
     let at = format!("/{part}/{}", escaped(name));
-    let fits = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-    let is_key =
-        (1..=200).contains(&name.len()) && !name.starts_with('_') && name.chars().all(fits);
-    if !is_key || matches!(name, "messages" | "context") {
+    if !is_key(name) || matches!(name, "messages" | "context") {
         let message = format!(
             "{:?} is not a valid name of a value: use letters, digits, `_` and `-`, without `_` at the beginning; `messages` and `context` are reserved",
             shown(name)
@@ -39,25 +36,37 @@ fn declared(
     at
 }
 
+/// Names that begin with `_` are the graph's own.
+fn is_key(name: &str) -> bool {
+    let has_key_length = (1..=200).contains(&name.len());
+    let has_key_chars = name
+        .chars()
+        .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
+    has_key_length && has_key_chars && !name.starts_with('_')
+}
+
+/// The members of a part of the file.
+fn members<'f>(
+    file: &'f Map<String, Value>,
+    part: &str,
+) -> impl Iterator<Item = (&'f String, &'f Value)> {
+    let members = file.get(part).and_then(Value::as_object);
+    members.into_iter().flatten()
+}
 type InputsAndState = (BTreeMap<String, Value>, BTreeMap<String, Field>);
 
+/// The declared inputs and values of the state. `faulty`: places that were reported, whose defaults are not checked.
 pub(super) fn inputs_and_state(
     file: &Map<String, Value>,
     faulty: &HashSet<String>,
     faults: &mut Faults,
 ) -> InputsAndState {
-    let members = |part: &str| {
-        file.get(part)
-            .and_then(Value::as_object)
-            .into_iter()
-            .flatten()
-    };
     let (mut inputs, mut state) = InputsAndState::default();
-    for (name, schema) in members("inputs") {
+    for (name, schema) in members(file, "inputs") {
         declared("inputs", name, schema, faulty, faults);
         inputs.insert(name.clone(), schema.clone());
     }
-    for (name, field) in members("state") {
+    for (name, field) in members(file, "state") {
         let at = declared("state", name, field, faulty, faults);
         let Value::Object(mut rules) = field.clone() else {
             continue;
@@ -91,11 +100,14 @@ pub(super) fn inputs_and_state(
     (inputs, state)
 }
 
+/// The limits of a run, as far as the file sets any.
 pub(super) fn limits(file: &Map<String, Value>) -> Limits {
-    let of = |name: &str| file.get("limits").and_then(|limits| limits.get(name));
     let mut limits = Limits::new();
-    limits.requests = of("requests").and_then(Value::as_u64);
-    limits.tokens = of("tokens").and_then(Value::as_u64);
-    limits.money = of("money").and_then(Value::as_f64);
+    let Some(declared) = file.get("limits") else {
+        return limits;
+    };
+    limits.requests = declared.get("requests").and_then(Value::as_u64);
+    limits.tokens = declared.get("tokens").and_then(Value::as_u64);
+    limits.money = declared.get("money").and_then(Value::as_f64);
     limits
 }

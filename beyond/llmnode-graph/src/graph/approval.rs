@@ -1,4 +1,7 @@
 //! Approval: a node that waits for a person, and the calls of tools within it.
+//!
+//! A pause has a hash of what the person was shown. If the graph, the state or the call is another one when the decision comes, it does
+//! not count: it was about something else.
 
 use llmnode_model::internal::sha256_hex;
 use llmnode_runtime::internal::{CxInternals as _, NodePause};
@@ -8,12 +11,17 @@ use serde_json::{Map, Value, json};
 use crate::graph::loaded::GraphStep;
 use crate::state::State;
 
+/// What a node may do when it is visited.
 pub(crate) enum ApprovalGate {
+    /// It needs no approval.
     Open,
+    /// It was approved, with these edits of the state.
     Decided(Map<String, Value>),
+    /// Its call was approved, perhaps with edits, and perhaps had begun.
     Call(ToolCall, Option<Paused>),
     /// The node has begun, and a call within it paused.
     Within(Paused, Map<String, Value>),
+    /// A person has refused it, for this reason.
     Refused(String),
 }
 
@@ -44,7 +52,8 @@ impl ApprovalGate {
             };
         };
         paused.check_version()?;
-        let (id, other) = (step.id(), paused.node());
+        let id = step.id();
+        let other = paused.node();
         if other != id {
             return refused(format!(
                 "the pause belongs to the node `{other}`, but the graph is at `{id}`"
@@ -63,26 +72,31 @@ fn refused(why: String) -> Result<ApprovalGate, NodeError> {
     Err(NodeError::new(Category::ConfigError, why))
 }
 
+fn with_arguments(call: &ToolCall, arguments: &str) -> ToolCall {
+    ToolCall::new(&*call.id, &*call.name, arguments)
+}
+
+/// What was decided about a call. An edit is checked before anything runs.
 fn decision_of_call(
     step: &GraphStep,
     paused: &Paused,
     call: &ToolCall,
 ) -> Result<ApprovalGate, NodeError> {
-    let with = |arguments: String| ToolCall::new(&*call.id, &*call.name, arguments);
     let (call, within) = match paused.node_pause() {
         Some(NodePause::Yes) => (call.clone(), None),
         Some(NodePause::Within(paused, arguments)) => {
-            (with(arguments.to_owned()), Some(paused.clone()))
+            (with_arguments(call, arguments), Some(paused.clone()))
         }
         Some(NodePause::Edit(arguments)) => {
-            let call = with(arguments.to_string());
+            let call = with_arguments(call, &arguments.to_string());
             if let Some(wrong) = step
                 .loaded_node()
                 .call
                 .as_ref()
                 .and_then(|calling| calling.refuses(&call))
             {
-                let (id, tool) = (step.id(), &call.name);
+                let id = step.id();
+                let tool = &call.name;
                 return refused(format!(
                     "the edit of `{id}` is not what the tool `{tool}` takes, and nothing ran; decide anew. {wrong}"
                 ));
@@ -94,6 +108,7 @@ fn decision_of_call(
     Ok(ApprovalGate::Call(call, within))
 }
 
+/// What a person has decided, if it is a decision about this node.
 fn decision(
     step: &GraphStep,
     paused: &Paused,

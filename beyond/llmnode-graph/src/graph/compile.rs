@@ -1,4 +1,7 @@
 //! Compiles a loaded graph into a flow.
+//!
+//! Each step is a node of the flow, each fork one node whose branches are flows of their own, each subgraph a flow within it. All
+//! that could go wrong was found by the checks, so an error here is a mistake of this crate.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
@@ -6,7 +9,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
-use llmnode_flow::flow::{CxExt, EdgeTarget, Flow, Outline, PreparedStep};
+use llmnode_flow::flow::{CxExt, EdgeTarget, Flow, FlowBuilder, Outline, PreparedStep};
 use llmnode_runtime::internal::ErrorInternals as _;
 use llmnode_runtime::{BoxError, BoxFuture, Cx, Exec, Group, Node, NodeError};
 
@@ -26,6 +29,7 @@ impl Graph {
         })
     }
 
+    /// The flow as a part of an outer one. `has_error_exit`: the outer graph has an edge for failures.
     pub(crate) fn flow_within(&self, has_error_exit: bool) -> Result<Flow<State>, NodeError> {
         if has_error_exit {
             flow(&self.loaded, &self.region, true)
@@ -34,6 +38,7 @@ impl Graph {
         }
     }
 
+    /// The handles by which a run of this graph may end, with those of its subgraphs.
     pub(crate) fn ends(&self) -> BTreeSet<String> {
         let here: HashSet<usize> = self.region.nodes.iter().copied().collect();
         let mut ends = BTreeSet::from([DEFAULT.to_owned()]);
@@ -68,105 +73,126 @@ fn flow(
     .region(region, loaded.name.clone().into())
 }
 
+/// Where edges of a region lead. An edge out of it ends its flow.
+struct RegionTargets<'r> {
+    loaded: &'r LoadedGraph,
+    region: &'r Region,
+    nodes: HashSet<usize>,
+    /// The labels of its forks.
+    forks: Vec<String>,
+}
+
+impl RegionTargets<'_> {
+    fn target(&self, target: Target) -> EdgeTarget {
+        match target {
+            Target::Node(node) if self.nodes.contains(&node) => {
+                EdgeTarget::from(&*self.loaded.loaded_nodes[node].id)
+            }
+            _ => EdgeTarget::End,
+        }
+    }
+
+    fn next(&self, node: usize, handle: &str) -> Option<EdgeTarget> {
+        match self.region.next.get(&(node, handle.to_owned()))? {
+            Next::One(target) => Some(self.target(*target)),
+            Next::Fork(fork) => Some(EdgeTarget::from(&*self.forks[*fork])),
+        }
+    }
+}
+
 struct FlowCompiler<'c> {
     loaded: &'c Arc<LoadedGraph>,
     has_error_exit: bool,
 }
 
 impl FlowCompiler<'_> {
+    /// A region as a flow: its nodes first, then its forks, each with all that its handles lead to.
     fn region(&self, region: &Region, name: Cow<'static, str>) -> Result<Flow<State>, NodeError> {
-        let here: HashSet<usize> = region.nodes.iter().copied().collect();
-        let label = |target: Target| match target {
-            Target::Node(node) if here.contains(&node) => {
-                EdgeTarget::from(&*self.loaded.loaded_nodes[node].id)
-            }
-            _ => EdgeTarget::End,
+        let targets = RegionTargets {
+            loaded: self.loaded,
+            region,
+            nodes: region.nodes.iter().copied().collect(),
+            forks: region.forks.iter().map(|fork| self.label(fork)).collect(),
         };
-        let forks: Vec<String> = region.forks.iter().map(|fork| self.label(fork)).collect();
         let mut flow = Flow::builder(name);
         for &node in &region.nodes {
-            let loaded_node = &self.loaded.loaded_nodes[node];
-            let next = |handle: &str| match region.next.get(&(node, handle.to_owned())) {
-                Some(Next::One(target)) => Some(label(*target)),
-                Some(Next::Fork(fork)) => Some(EdgeTarget::from(&*forks[*fork])),
-                None => None,
-            };
-            let ways = self.ways(node, &next);
-            let id = loaded_node.id.clone();
-            flow = match &loaded_node.subgraph {
-                Some(graph) => flow.flow(
-                    id.clone(),
-                    &graph.flow_within(next(ERROR).is_some() || self.has_error_exit)?,
-                ),
-                None => {
-                    let (loaded, catches) = (
-                        Arc::clone(self.loaded),
-                        loaded_node.error_edge || self.has_error_exit,
-                    );
-                    let actions: Vec<String> =
-                        ways.iter().map(|(handle, _)| handle.clone()).collect();
-                    flow.made(
-                        id.clone(),
-                        loaded_node.kind.clone(),
-                        actions,
-                        move |_: &State| {
-                            Ok(GraphStep {
-                                loaded: Arc::clone(&loaded),
-                                at: node,
-                                callers: Vec::new(),
-                                catches,
-                            })
-                        },
-                    )
-                }
-            };
-            for (handle, to) in ways {
-                flow = flow.on(id.clone(), handle, to);
-            }
+            flow = self.with_node(flow, node, &targets)?;
         }
-        for (fork, label_of) in region.forks.iter().zip(&forks) {
-            let branch = |branch: &Region| {
-                self.region(
-                    branch,
-                    self.loaded.loaded_nodes[branch.entry].id.clone().into(),
-                )
-            };
-            let branches = fork
-                .branches
-                .iter()
-                .map(branch)
-                .collect::<Result<Vec<_>, _>>()?;
-            let outline = Outline::Parallel(branches.iter().map(Flow::outline).collect());
-            let step = ForkStep {
-                loaded: Arc::clone(self.loaded),
-                label: label_of.clone(),
-                branches: branches.into(),
-                catches: self.has_error_exit,
-            };
-            let ways = if self.has_error_exit {
-                &[DEFAULT, ERROR][..]
-            } else {
-                &[DEFAULT]
-            };
-            flow = flow.made(
-                label_of.clone(),
-                outline,
-                ways.iter().copied(),
-                move |_: &State| Ok(step.clone()),
-            );
-            flow = flow.on(label_of.clone(), DEFAULT, label(fork.join));
-            if self.has_error_exit {
-                flow = flow.on(label_of.clone(), ERROR, EdgeTarget::End);
-            }
+        for (fork, label) in region.forks.iter().zip(&targets.forks) {
+            flow = self.with_fork(flow, fork, label, &targets)?;
         }
         flow.build()
     }
 
-    fn ways(
+    fn with_node(
         &self,
+        mut flow: FlowBuilder<State>,
         node: usize,
-        next: &dyn Fn(&str) -> Option<EdgeTarget>,
-    ) -> Vec<(String, EdgeTarget)> {
+        targets: &RegionTargets<'_>,
+    ) -> Result<FlowBuilder<State>, NodeError> {
+        let loaded_node = &self.loaded.loaded_nodes[node];
+        let ways = self.ways(node, targets);
+        let id = loaded_node.id.clone();
+        if let Some(graph) = &loaded_node.subgraph {
+            let has_error_edge = targets.next(node, ERROR).is_some();
+            let inner = graph.flow_within(has_error_edge || self.has_error_exit)?;
+            flow = flow.flow(id.clone(), &inner);
+        } else {
+            let loaded = Arc::clone(self.loaded);
+            let catches = loaded_node.error_edge || self.has_error_exit;
+            let actions: Vec<String> = ways.iter().map(|(handle, _)| handle.clone()).collect();
+            let kind = loaded_node.kind.clone();
+            flow = flow.made(id.clone(), kind, actions, move |_: &State| {
+                Ok(GraphStep {
+                    loaded: Arc::clone(&loaded),
+                    at: node,
+                    callers: Vec::new(),
+                    catches,
+                })
+            });
+        }
+        for (handle, to) in ways {
+            flow = flow.on(id.clone(), handle, to);
+        }
+        Ok(flow)
+    }
+
+    fn with_fork(
+        &self,
+        flow: FlowBuilder<State>,
+        fork: &Fork,
+        label: &str,
+        targets: &RegionTargets<'_>,
+    ) -> Result<FlowBuilder<State>, NodeError> {
+        let mut branches = Vec::with_capacity(fork.branches.len());
+        for branch in &fork.branches {
+            let name = self.loaded.loaded_nodes[branch.entry].id.clone();
+            branches.push(self.region(branch, name.into())?);
+        }
+        let outline = Outline::Parallel(branches.iter().map(Flow::outline).collect());
+        let step = ForkStep {
+            loaded: Arc::clone(self.loaded),
+            label: label.to_owned(),
+            branches: branches.into(),
+            catches: self.has_error_exit,
+        };
+        let actions = if self.has_error_exit {
+            &[DEFAULT, ERROR][..]
+        } else {
+            &[DEFAULT]
+        };
+        let flow = flow.made(label, outline, actions.iter().copied(), move |_: &State| {
+            Ok(step.clone())
+        });
+        let flow = flow.on(label, DEFAULT, targets.target(fork.join));
+        if !self.has_error_exit {
+            return Ok(flow);
+        }
+        Ok(flow.on(label, ERROR, EdgeTarget::End))
+    }
+
+    /// Where the handles of a node lead. One without an edge ends the flow, but for those that fail or refuse.
+    fn ways(&self, node: usize, targets: &RegionTargets<'_>) -> Vec<(String, EdgeTarget)> {
         let loaded_node = &self.loaded.loaded_nodes[node];
         let mut ways: Vec<(String, EdgeTarget)> = Vec::new();
         for handle in &loaded_node.handles {
@@ -174,19 +200,25 @@ impl FlowCompiler<'_> {
                 ERROR => self.has_error_exit,
                 handle => handle != REJECTED,
             };
-            let to = next(handle).or_else(|| ends.then_some(EdgeTarget::End));
+            let to = targets
+                .next(node, handle)
+                .or_else(|| ends.then_some(EdgeTarget::End));
             ways.extend(to.map(|to| (handle.clone(), to)));
         }
         // A subgraph may end with a handle that this graph does not name.
         if let Some(graph) = &loaded_node.subgraph {
-            let onward = next(DEFAULT).unwrap_or(EdgeTarget::End);
-            let known: HashSet<String> = ways.iter().map(|(handle, _)| handle.clone()).collect();
-            let others = graph.ends().into_iter().filter(|end| !known.contains(end));
-            ways.extend(others.map(|end| (end, onward.clone())));
+            let onward = targets.next(node, DEFAULT).unwrap_or(EdgeTarget::End);
+            let named: HashSet<String> = ways.iter().map(|(handle, _)| handle.clone()).collect();
+            for end in graph.ends() {
+                if !named.contains(&end) {
+                    ways.push((end, onward.clone()));
+                }
+            }
         }
         ways
     }
 
+    /// The heads of its branches. Another node may have that for its id.
     fn label(&self, fork: &Fork) -> String {
         let heads = fork
             .branches

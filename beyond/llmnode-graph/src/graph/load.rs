@@ -1,4 +1,7 @@
 //! Loads a text into a checked graph, and reports everything that is wrong with it.
+//!
+//! In this order: the file is read, its edges are linked, each node's type loads its settings and notes its facts, and the facts of
+//! all are checked together. A graph that has any fault is not made.
 
 use std::sync::Arc;
 
@@ -19,8 +22,10 @@ use crate::graph::step::{DEFAULT, ERROR, REJECTED};
 use crate::graph::summary::{pauses_of_tools, summary, untrusted};
 use crate::state::Rules;
 
+/// Of a run, where neither the file nor the program sets a limit: graphs have loops.
 const DEFAULT_REQUESTS: u64 = 500;
 
+/// A text without a name.
 pub(crate) fn parse(text: &str, registry: &CheckedRegistry) -> Result<Graph, GraphFaults> {
     load(
         text,
@@ -33,6 +38,7 @@ pub(crate) fn parse(text: &str, registry: &CheckedRegistry) -> Result<Graph, Gra
     )
 }
 
+/// A file of the registry's folder.
 pub(crate) fn open(name: &str, registry: &CheckedRegistry) -> Result<Graph, GraphFaults> {
     let mut faults = Faults::default();
     match text_of(name, registry, "", &mut faults) {
@@ -78,16 +84,16 @@ fn loaded(
     pauses_of_tools(&mut facts, &called);
     let plan = check::check(&file, &links, &facts, faults)?;
     add_edges(&mut loaded_nodes, &facts, &links, &file);
-    let subgraphs = || loaded_nodes.iter().filter_map(|one| one.subgraph.as_ref());
-    let height = subgraphs()
-        .map(|graph| graph.loaded.height + 1)
-        .max()
-        .unwrap_or(0);
+    let mut height = 0;
+    let mut hashes: Vec<&str> = Vec::new();
+    for node in &loaded_nodes {
+        if let Some(graph) = &node.subgraph {
+            height = height.max(graph.loaded.height + 1);
+            hashes.push(&graph.loaded.hash);
+        }
+    }
     // An approval covers a graph with all of its subgraphs.
-    let within: Vec<&str> = subgraphs()
-        .map(|graph| graph.loaded.hash.as_str())
-        .collect();
-    let hash = sha256_hex(json!([text, within]).to_string().as_bytes());
+    let hash = sha256_hex(json!([text, hashes]).to_string().as_bytes());
     let ids = file
         .nodes
         .iter()
@@ -140,7 +146,9 @@ fn nodes(
     context: LoadContext<'_>,
     faults: &mut Faults,
 ) -> Option<(Vec<LoadedNode>, Vec<Facts>)> {
-    let (mut late, mut loaded_nodes, mut facts) = (Faults::default(), Vec::new(), Vec::new());
+    let mut late = Faults::default();
+    let mut loaded_nodes = Vec::new();
+    let mut facts = Vec::new();
     for (at, node) in file.nodes.iter().enumerate() {
         let mut of = Facts {
             handles: vec![DEFAULT.to_owned()],
@@ -150,10 +158,8 @@ fn nodes(
         let kind = context.registry.0.types.get(&node.kind);
         // A missing type was already reported.
         if kind.is_none() && !node.kind.is_empty() {
-            let (at, message) = (
-                format!("{}/type", node.at),
-                format!("no node type {:?}", shown(&node.kind)),
-            );
+            let at = format!("{}/type", node.at);
+            let message = format!("no node type {:?}", shown(&node.kind));
             let known = context.registry.types().map(|(name, _)| name);
             faults.unknown(true, at, FaultKind::UnknownType, message, &node.kind, known);
         }

@@ -39,18 +39,25 @@ pub struct Graph {
     pub(super) flow: Flow<State>,
 }
 
+/// All of a graph but its flow, shared by its steps.
 pub(crate) struct LoadedGraph {
     pub(crate) name: String,
+    /// Of the text and those of its subgraphs. An approval holds for no other.
     pub(crate) hash: String,
+    /// How values of the state are written, by key.
     pub(crate) rules: Rules,
     pub(crate) loaded_nodes: Vec<LoadedNode>,
+    /// The numbers of nodes by their ids.
     pub(crate) ids: HashMap<String, usize>,
     pub(crate) inputs: Inputs,
     pub(crate) bounds: Bounds,
+    /// Of the graph as a node of another one.
     pub(crate) facts: Facts,
+    /// The keys of values that models, tools and searches write.
     pub(crate) untrusted: BTreeSet<String>,
     pub(crate) retrieved: BTreeSet<String>,
     pub(crate) warnings: Vec<Fault>,
+    /// How many graphs are nested within it.
     pub(crate) height: usize,
 }
 

@@ -40,7 +40,8 @@ impl<'l> NodeLoader<'l> {
             with_common(&mut schema);
             schema
         });
-        let (before, settings) = (self.faults.noted(), &self.node.data);
+        let before = self.faults.noted();
+        let settings = &self.node.data;
         check(
             schema,
             self.is_react_flow,
@@ -51,17 +52,14 @@ impl<'l> NodeLoader<'l> {
         if self.faults.noted() > before {
             return None;
         }
-        let is_own = |name: &str| !COMMON.contains(&name) && !FRONT_END.contains(&name);
-        let own = self
-            .node
-            .data
-            .values
-            .iter()
-            .filter(|(name, _)| is_own(name));
-        let own: Map<String, Value> = own
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect();
-        let data = T::deserialize(Value::Object(own));
+        let mut of_type = Map::new();
+        for (name, value) in &self.node.data.values {
+            let is_common = COMMON.contains(&name.as_str()) || FRONT_END.contains(&name.as_str());
+            if !is_common {
+                of_type.insert(name.clone(), value.clone());
+            }
+        }
+        let data = T::deserialize(Value::Object(of_type));
         data.map_err(|error| self.fault_of(FaultKind::WrongKind, "", error.to_string()))
             .ok()
     }
@@ -167,7 +165,8 @@ impl<'l> NodeLoader<'l> {
                 format!("{key:?} is reserved for the graph: choose another name"),
             );
         }
-        let (key, at) = (key.to_owned(), self.node.data.pointer(place));
+        let key = key.to_owned();
+        let at = self.node.data.pointer(place);
         self.facts.writes.push(Write {
             key,
             at,
@@ -194,8 +193,8 @@ impl<'l> NodeLoader<'l> {
 
     /// Sets the handles that the node may take, and those that need an edge. Default: only `default`.
     pub fn handles(&mut self, known: &[&str], required: &[&str]) {
-        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-        (self.facts.handles, self.facts.required_handles) = (owned(known), owned(required));
+        self.facts.handles = known.iter().map(|name| (*name).to_owned()).collect();
+        self.facts.required_handles = required.iter().map(|name| (*name).to_owned()).collect();
     }
 
     /// Checks that there is a profile of this name.

@@ -8,6 +8,7 @@ use crate::file::GraphFile;
 use crate::graph::name::{is_name, sanitised};
 use crate::shape::To;
 
+/// An edge from an agent to what it may call.
 #[derive(Clone, Debug)]
 pub(crate) struct ToolLink {
     pub(crate) name: String,
@@ -18,6 +19,7 @@ pub(crate) struct ToolLink {
     pub(crate) at: String,
 }
 
+/// What a call of the link does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinkKind {
     /// Runs in the agent's loop; its answer is the result.
@@ -42,37 +44,10 @@ impl ToolLink {
     }
 }
 
+/// What each node is by the edges to it, and the links of each caller.
 pub(crate) fn roles(file: &GraphFile, links: &Links) -> (Vec<Role>, Vec<Vec<ToolLink>>) {
-    let count = file.nodes.len();
-    let mut callers: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); count];
-    for (from, to, _) in links.by(TOOL_CALL) {
-        callers[to].insert(from);
-    }
-    let mut is_tool: Vec<bool> = callers.iter().map(|callers| !callers.is_empty()).collect();
-    for link in links.edges.iter().filter(|link| link.handle != TOOL_CALL) {
-        // A tool leads only back to its callers.
-        is_tool[link.from] &= matches!(link.to, To::Node(to) if callers[link.from].contains(&to));
-        // Edges to a tool only return its caller's results.
-        if let To::Node(to) = link.to {
-            is_tool[to] &= callers[link.from].contains(&to);
-        }
-    }
-    file.nodes
-        .iter()
-        .zip(&mut is_tool)
-        .for_each(|(node, is_tool)| *is_tool &= !node.is_start);
-    links
-        .starts
-        .iter()
-        .for_each(|(node, _)| is_tool[*node] = false);
-    let role = |node: usize| {
-        if is_tool[node] {
-            Role::Tool
-        } else {
-            Role::Step
-        }
-    };
-    let mut called: Vec<Vec<ToolLink>> = vec![Vec::new(); count];
+    let is_tool = tools(file, links);
+    let mut called: Vec<Vec<ToolLink>> = vec![Vec::new(); file.nodes.len()];
     for (from, to, link) in links.by(TOOL_CALL) {
         let node = &file.nodes[to];
         let label = node.label.clone().unwrap_or_else(|| node.id.clone());
@@ -84,7 +59,8 @@ pub(crate) fn roles(file: &GraphFile, links: &Links) -> (Vec<Role>, Vec<Vec<Tool
         };
         let executes = node.kind == "tool" && !node.data.values.contains_key("tool_name");
         // A tool cannot hand over, since the flow is elsewhere.
-        let kind = match (is_tool[to] || is_tool[from], executes) {
+        let is_within = is_tool[to] || is_tool[from];
+        let kind = match (is_within, executes) {
             (true, true) => LinkKind::Executor,
             (true, false) => LinkKind::Tool,
             (false, true) => LinkKind::ExecutorStep,
@@ -99,5 +75,36 @@ pub(crate) fn roles(file: &GraphFile, links: &Links) -> (Vec<Role>, Vec<Vec<Tool
             at: link.at.clone(),
         });
     }
-    ((0..count).map(role).collect(), called)
+    let mut roles = Vec::with_capacity(is_tool.len());
+    for is_tool in is_tool {
+        roles.push(if is_tool { Role::Tool } else { Role::Step });
+    }
+    (roles, called)
+}
+
+/// Which nodes are tools: those that only their callers lead to, and that lead nowhere else.
+fn tools(file: &GraphFile, links: &Links) -> Vec<bool> {
+    let mut callers: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); file.nodes.len()];
+    for (from, to, _) in links.by(TOOL_CALL) {
+        callers[to].insert(from);
+    }
+    let mut is_tool: Vec<bool> = callers.iter().map(|callers| !callers.is_empty()).collect();
+    for link in &links.edges {
+        if link.handle == TOOL_CALL {
+            continue;
+        }
+        // A tool leads only back to its callers.
+        is_tool[link.from] &= matches!(link.to, To::Node(to) if callers[link.from].contains(&to));
+        // Edges to a tool only return its caller's results.
+        if let To::Node(to) = link.to {
+            is_tool[to] &= callers[link.from].contains(&to);
+        }
+    }
+    for (index, node) in file.nodes.iter().enumerate() {
+        is_tool[index] &= !node.is_start;
+    }
+    for (node, _) in &links.starts {
+        is_tool[*node] = false;
+    }
+    is_tool
 }

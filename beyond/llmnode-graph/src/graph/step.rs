@@ -1,4 +1,7 @@
 //! A node of a graph as a step of its flow.
+//!
+//! A visit runs the node, and changes nothing: what it writes is in its [`Output`], which the flow applies when the step has
+//! succeeded. So a visit that fails, is cancelled or waits leaves the state as it was.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,8 +19,11 @@ use crate::graph::loaded::{GraphStep, LoadedGraph, LoadedNode, NodeContext};
 use crate::state::{Logged, State, Turn, Update, text_of};
 use crate::template::key;
 
+/// Agents that call each other.
 const DEPTH: usize = 8;
 
+/// What a visit will write, in the order in which it is written: a person's edits, the node's own update, and what its branches or
+/// inner nodes wrote.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     pub(crate) edits: Map<String, Value>,
@@ -27,10 +33,12 @@ pub(crate) struct Output {
     pub(crate) action: Cow<'static, str>,
 }
 
+/// The handles that every graph has.
 pub(crate) const DEFAULT: &str = "default";
 pub(crate) const ERROR: &str = "error";
 pub(crate) const REJECTED: &str = "rejected";
 
+/// Begins the key under which a query for a handoff's target is kept.
 const HANDED: &str = "_handed_";
 
 pub(crate) fn handoff_key(id: &str) -> String {
@@ -39,7 +47,8 @@ pub(crate) fn handoff_key(id: &str) -> String {
 
 /// What the target of an error's edge reads.
 pub(crate) fn failure(node: &str, error: &NodeError) -> Update {
-    let (category, message) = (error.category().as_str(), one_line(error.message(), 1000));
+    let category = error.category().as_str();
+    let message = one_line(error.message(), 1000);
     Update::new().with_value(
         ERROR,
         json!({"node": node, "category": category, "message": message}),
@@ -64,6 +73,7 @@ impl GraphStep {
         })
     }
 
+    /// A called agent sees the query and the values, and not the conversation.
     pub(crate) fn state_of_query(query: String, of: &State) -> State {
         of.with_turns(vec![Turn {
             from: None,
@@ -71,6 +81,7 @@ impl GraphStep {
         }])
     }
 
+    /// Whether it runs as a tool of an agent, and not where the flow is.
     pub(crate) fn is_called(&self) -> bool {
         !self.callers.is_empty()
     }
@@ -89,10 +100,12 @@ impl GraphStep {
         loaded_node.approval && loaded_node.call.is_none()
     }
 
+    /// Whether the value is of a search, and stands in a fence where a prompt reads it.
     pub(crate) fn is_retrieved(&self, name: &str) -> bool {
         self.loaded.retrieved.contains(key(name))
     }
 
+    /// Whether the file declares the value, so that no model may write it unasked.
     pub(crate) fn is_declared(&self, key: &str) -> bool {
         self.loaded.rules.0.contains_key(key) || self.loaded.inputs.declared.contains_key(key)
     }
@@ -289,27 +302,21 @@ impl Output {
         })
     }
 
+    /// What the visit answers as a tool: the last message that it wrote, else the last value.
     pub(crate) fn answer(&self) -> String {
-        let updates = || {
-            self.writes
-                .iter()
-                .map(|write| &write.update)
-                .chain([&self.own])
-        };
-        let said = updates()
-            .rev()
-            .flat_map(|update| update.messages.iter().rev())
-            .next();
-        let value = || {
-            updates()
-                .rev()
-                .flat_map(|update| update.values.iter().rev())
-                .next()
-        };
-        match (said, value()) {
-            (Some(message), _) => message.content.clone(),
-            (None, Some((_, value))) => text_of(value).into_owned(),
-            (None, None) => "done".to_owned(),
+        let mut last_value = None;
+        let updates = self.writes.iter().map(|write| &write.update);
+        for update in updates.chain([&self.own]).rev() {
+            if let Some(message) = update.messages.last() {
+                return message.content.clone();
+            }
+            if last_value.is_none() {
+                last_value = update.values.iter().next_back();
+            }
+        }
+        match last_value {
+            Some((_, value)) => text_of(value).into_owned(),
+            None => "done".to_owned(),
         }
     }
 }

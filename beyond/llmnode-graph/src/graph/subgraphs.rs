@@ -1,4 +1,6 @@
 //! Loads a graph within another.
+//!
+//! Each file is loaded once, however many nodes refer to it, and reports its faults to the first of them.
 
 use std::rc::Rc;
 
@@ -10,26 +12,26 @@ use crate::graph::load::load;
 use crate::graph::loaded::Graph;
 use crate::graph::node_type::{LoadContext, NodeLoader};
 
+/// Graphs within graphs. Each is a level of the stack.
 const DEPTH: usize = 5;
 
+/// `name`: of a file in the registry's folder.
 pub(crate) fn subgraph(node: &mut NodeLoader<'_>, name: &str) -> Option<Graph> {
     let LoadContext {
         registry,
         names,
         cache,
     } = node.context;
-    let path = |from: usize| {
-        let names = names[from..].iter().map(String::as_str).chain([name]);
-        one_line(names.collect::<Vec<_>>().join(" > "), 300)
-    };
-    if let Some(at) = names.iter().position(|one| one == name) {
-        return refused(node, format!("the graph contains itself: {}", path(at)));
+    if let Some(index) = names.iter().position(|outer| outer == name) {
+        let path = path_to(&names[index..], name);
+        return refused(node, format!("the graph contains itself: {path}"));
     }
-    let too_deep = |height: usize| names.len() + height > DEPTH;
-    if too_deep(0) {
+    let depth = names.len();
+    if depth > DEPTH {
+        let path = path_to(names, name);
         return refused(
             node,
-            format!("graphs are nested more than {DEPTH} deep: {}", path(0)),
+            format!("graphs are nested more than {DEPTH} deep: {path}"),
         );
     }
     let known = cache.graphs.borrow().get(name).cloned();
@@ -63,8 +65,9 @@ pub(crate) fn subgraph(node: &mut NodeLoader<'_>, name: &str) -> Option<Graph> {
             return None;
         }
     };
-    let (height, named) = (graph.loaded.height, shown(name));
-    if too_deep(height) {
+    let height = graph.loaded.height;
+    let named = shown(name);
+    if depth + height > DEPTH {
         let message = format!(
             "graphs are nested more than {DEPTH} deep: {named:?} has {height} more within it"
         );
@@ -81,6 +84,16 @@ pub(crate) fn subgraph(node: &mut NodeLoader<'_>, name: &str) -> Option<Graph> {
     Some(graph)
 }
 
+/// `outer > inner > name`.
+fn path_to(names: &[String], name: &str) -> String {
+    let mut path = String::new();
+    for outer in names {
+        path.push_str(outer);
+        path.push_str(" > ");
+    }
+    path.push_str(name);
+    one_line(path, 300)
+}
 fn refused(node: &mut NodeLoader<'_>, message: String) -> Option<Graph> {
     node.fault_of(FaultKind::Nesting, "/flow_id", message);
     None

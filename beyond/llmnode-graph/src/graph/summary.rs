@@ -7,62 +7,68 @@ use crate::graph::roles::ToolLink;
 use crate::graph::step::ERROR;
 use crate::template::key;
 
-/// An agent pauses if a node that it calls does.
+/// An agent pauses if a node that it calls does, and so on up.
 pub(crate) fn pauses_of_tools(facts: &mut [Facts], called: &[Vec<ToolLink>]) {
-    let begins_to = |facts: &[Facts], at: usize| {
-        let mut called = called[at].iter().filter(|link| link.is_callable());
-        !facts[at].pauses && called.any(|link| facts[link.node].pauses)
-    };
-    while let Some(at) = (0..facts.len()).find(|at| begins_to(facts, *at)) {
-        facts[at].pauses = true;
+    while let Some(node) = (0..facts.len()).find(|node| begins_to_pause(facts, called, *node)) {
+        facts[node].pauses = true;
     }
+}
+
+fn begins_to_pause(facts: &[Facts], called: &[Vec<ToolLink>], node: usize) -> bool {
+    if facts[node].pauses {
+        return false;
+    }
+    called[node]
+        .iter()
+        .any(|link| link.is_callable() && facts[link.node].pauses)
 }
 
 /// The graph as a node of an outer one. `untrusted`: keys that models, tools and stores write.
 pub(crate) fn summary(facts: &[Facts], untrusted: &BTreeSet<String>) -> Facts {
-    let steps = || facts.iter().filter(|one| one.role == Role::Step);
     let mut seen = BTreeSet::new();
-    let writes = steps()
-        .flat_map(|one| &one.writes)
-        .filter(|write| seen.insert(&write.key))
-        .cloned()
-        .collect();
-    let also_writes: BTreeSet<&String> = steps().flat_map(|one| &one.also_writes).collect();
+    let mut writes = Vec::new();
+    let mut also_writes: BTreeSet<&String> = BTreeSet::new();
+    for step in facts.iter().filter(|facts| facts.role == Role::Step) {
+        for write in &step.writes {
+            if seen.insert(&write.key) {
+                writes.push(write.clone());
+            }
+        }
+        also_writes.extend(&step.also_writes);
+    }
     let value_flows: Vec<(String, String)> = facts.iter().flat_map(value_flows).collect();
-    let is_prompt = |read: &&Read| read.in_system_prompt;
-    let reads = facts.iter().flat_map(|one| {
-        one.reads
-            .iter()
-            .filter(is_prompt)
-            .chain(&one.system_prompt_reads)
-    });
-    let mut system_prompt_reads: Vec<Read> = reads.cloned().collect();
-    let mut read: BTreeSet<String> = system_prompt_reads
-        .iter()
-        .map(|read| key(&read.name).to_owned())
-        .collect();
+    let mut system_prompt_reads: Vec<Read> = Vec::new();
+    for facts in facts {
+        let in_prompts = facts.reads.iter().filter(|read| read.in_system_prompt);
+        system_prompt_reads.extend(in_prompts.cloned());
+        system_prompt_reads.extend(facts.system_prompt_reads.iter().cloned());
+    }
+    let mut read_keys = BTreeSet::new();
+    for read in &system_prompt_reads {
+        read_keys.insert(key(&read.name).to_owned());
+    }
     // What becomes part of a read value counts as read.
     while let Some((from, _)) = value_flows
         .iter()
-        .find(|(from, to)| read.contains(to) && !read.contains(from))
+        .find(|(from, to)| read_keys.contains(to) && !read_keys.contains(from))
     {
         system_prompt_reads.push(Read {
             name: from.clone(),
             at: String::new(),
             in_system_prompt: true,
         });
-        read.insert(from.clone());
+        read_keys.insert(from.clone());
     }
     system_prompt_reads.retain(|read| !untrusted.contains(key(&read.name)));
     Facts {
         system_prompt_reads,
         value_flows,
-        pauses: facts.iter().any(|one| one.pauses),
+        pauses: facts.iter().any(|facts| facts.pauses),
         writes,
         also_writes: also_writes.into_iter().cloned().collect(),
-        writes_anything: facts.iter().any(|one| one.writes_anything),
-        untrusted: facts.iter().any(|one| one.untrusted),
-        retrieved: facts.iter().any(|one| one.retrieved),
+        writes_anything: facts.iter().any(|facts| facts.writes_anything),
+        untrusted: facts.iter().any(|facts| facts.untrusted),
+        retrieved: facts.iter().any(|facts| facts.retrieved),
         ..Facts::default()
     }
 }

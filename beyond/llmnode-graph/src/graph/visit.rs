@@ -49,8 +49,9 @@ impl<'v> NodeContext<'v> {
         template: &Template,
         is_fenced: impl Fn(&str) -> bool,
     ) -> Result<String, NodeError> {
-        let (mut left, mut too_large) = (MOST, None);
-        let value = |name: &str| {
+        let mut left = MOST;
+        let mut too_large = None;
+        let rendered = template.render(|name: &str| {
             let text = text_of(self.value(name)?);
             too_large = take(self.id(), &mut left, text.len()).err();
             if too_large.is_some() {
@@ -61,8 +62,8 @@ impl<'v> NodeContext<'v> {
             } else {
                 text
             })
-        };
-        template.render(value).map_err(|missing| {
+        });
+        rendered.map_err(|missing| {
             let message = format!("the node `{}` reads {missing}", self.id());
             too_large.unwrap_or_else(|| NodeError::new(Category::PrepError, message))
         })

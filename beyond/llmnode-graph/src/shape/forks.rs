@@ -125,8 +125,7 @@ impl Search<'_> {
     fn fork(&mut self, from: usize, handle: usize) {
         let end = self.shape.len();
         let ways = &self.shape.ways[from][handle].to;
-        let index = |to: To| to.node().unwrap_or(end);
-        let mut heads = ways.iter().map(|way| index(way.to));
+        let mut heads = ways.iter().map(|way| way.to.node().unwrap_or(end));
         let first = heads.next().unwrap_or(end);
         let Some(meet) = heads.try_fold(first, |one, other| {
             self.post_dominator_tree.common(one, other)
@@ -144,7 +143,7 @@ impl Search<'_> {
         // Without the edge to the join, the others may still be a fork.
         let heads: Vec<usize> = ways
             .iter()
-            .map(|way| index(way.to))
+            .map(|way| way.to.node().unwrap_or(end))
             .filter(|head| *head != meet)
             .collect();
         if heads.len() < 2 {
@@ -185,7 +184,8 @@ impl Search<'_> {
         meet: usize,
     ) -> Result<Vec<Vec<usize>>, Vec<ForkProblem>> {
         let mut branches = Vec::new();
-        let (mut leads_back, mut shared) = (Vec::new(), Vec::new());
+        let mut leads_back = Vec::new();
+        let mut shared = Vec::new();
         for (branch, head) in heads.iter().enumerate() {
             let mut nodes = Vec::new();
             let mut open = vec![*head];
@@ -240,17 +240,21 @@ impl Search<'_> {
     /// Prefers an edge to a node that dominates the fork over one to the fork itself.
     fn edge_back(&self, from: usize, nodes: &[usize]) -> (usize, usize) {
         let mut any = (0, from);
-        let is_above = |node: usize| self.dominator_tree.dominates(node, from);
         for node in nodes {
             for way in self.shape.out(*node) {
                 match way.to {
-                    To::Node(to) if is_above(to) && !is_above(*node) => return (way.edge, to),
+                    To::Node(to) if self.leads_above(*node, to, from) => return (way.edge, to),
                     To::Node(to) if to == from => any = (way.edge, to),
                     _ => {}
                 }
             }
         }
         any
+    }
+
+    /// Whether an edge leads from below a fork to a node that all paths to the fork pass.
+    fn leads_above(&self, node: usize, to: usize, fork: usize) -> bool {
+        self.dominator_tree.dominates(to, fork) && !self.dominator_tree.dominates(node, fork)
     }
 
     fn entered(&mut self, fork: usize, handle: usize, branches: &[Vec<usize>]) -> Vec<ForkProblem> {

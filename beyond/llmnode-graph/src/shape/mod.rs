@@ -13,6 +13,7 @@ pub(crate) use self::forks::{BadFork, ForkProblem, FoundFork, forks};
 pub(crate) use self::plan::{DEPTH, Fork, Next, Region, region};
 pub(crate) use self::reachability::{endless, reach, unreachable};
 
+/// Where an edge leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum To {
     Node(usize),
@@ -28,6 +29,7 @@ impl To {
     }
 }
 
+/// The steps of a graph and their edges.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shape {
     /// By node: handles, with targets in the order of the file. A node that is not a step has none, and is never a target.
@@ -43,6 +45,7 @@ pub(crate) struct Handle {
     pub(crate) to: Vec<OutEdge>,
 }
 
+/// An edge, with its number in the file, by which faults find it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutEdge {
     pub(crate) to: To,
@@ -54,6 +57,7 @@ impl Shape {
         self.ways.len()
     }
 
+    /// All edges of a node, whatever their handles.
     fn out(&self, node: usize) -> impl Iterator<Item = OutEdge> {
         self.ways[node]
             .iter()
@@ -64,6 +68,7 @@ impl Shape {
         self.out(node).filter_map(|way| way.to.node())
     }
 
+    /// Whether a run may end behind this node.
     fn is_last(&self, node: usize) -> bool {
         self.ends[node] || self.out(node).any(|way| way.to == To::End)
     }

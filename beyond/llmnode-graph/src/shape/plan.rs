@@ -1,11 +1,16 @@
 //! The plan of a run: regions of steps, with forks whose branches are regions, too.
+//!
+//! A region is what runs one step after the other, from its entry to where it is left. A fork in it is one step, whose branches run
+//! side by side and meet in its join. The checks have found that every fork has one.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::{FoundFork, Shape, To};
 
+/// Forks within forks: each is a level of the stack when the plan is compiled.
 pub(crate) const DEPTH: usize = 32;
 
+/// Steps that run one after the other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Region {
     pub(crate) entry: usize,
@@ -15,12 +20,14 @@ pub(crate) struct Region {
     pub(crate) forks: Vec<Fork>,
 }
 
+/// What follows a handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     One(To),
     Fork(usize),
 }
 
+/// Several edges of one handle.
 #[derive(Clone, Debug)]
 pub(crate) struct Fork {
     pub(crate) from: usize,

@@ -2,10 +2,12 @@
 
 use super::Shape;
 
+/// The nodes that can be reached from these, by their numbers.
 pub(crate) fn reach(shape: &Shape, roots: &[usize]) -> Vec<bool> {
     spread(shape.len(), roots.to_vec(), |node| shape.targets(node))
 }
 
+/// Goes on from node to node until nothing new is found.
 fn spread<I: Iterator<Item = usize>>(
     count: usize,
     mut open: Vec<usize>,
@@ -61,28 +63,33 @@ pub(crate) fn endless(shape: &Shape, reached: &[bool]) -> Vec<Vec<usize>> {
             back[to].push(*node);
         }
     }
-    let before = |nodes: Vec<usize>| spread(shape.len(), nodes, |node| back[node].iter().copied());
-    let ends = before(
-        reached
-            .iter()
-            .copied()
-            .filter(|node| shape.is_last(*node))
-            .collect(),
-    );
-    let (mut groups, mut seen) = (Vec::new(), ends);
+    let mut last = Vec::new();
+    for node in &reached {
+        if shape.is_last(*node) {
+            last.push(*node);
+        }
+    }
+    let mut seen = leading_to(&back, last);
+    let mut groups = Vec::new();
     for node in reached.into_iter().rev() {
         if seen[node] {
             continue;
         }
-        let (group, leads_here) = (marked(&reach(shape, &[node])), before(vec![node]));
-        if group.iter().all(|one| leads_here[*one]) {
+        let group = marked(&reach(shape, &[node]));
+        let leads_here = leading_to(&back, vec![node]);
+        if group.iter().all(|member| leads_here[*member]) {
             groups.push(group);
             // Whatever leads to a cycle is in no other one.
-            seen.iter_mut()
-                .zip(leads_here)
-                .for_each(|(seen, leads)| *seen |= leads);
+            for (seen, leads) in seen.iter_mut().zip(leads_here) {
+                *seen |= leads;
+            }
         }
     }
     groups.sort();
     groups
+}
+
+/// The nodes from which one of these is reached. `back`: where edges to a node come from.
+fn leading_to(back: &[Vec<usize>], nodes: Vec<usize>) -> Vec<bool> {
+    spread(back.len(), nodes, |node| back[node].iter().copied())
 }

@@ -122,7 +122,8 @@ impl State {
     }
 
     pub(crate) fn with_turns(&self, turns: Vec<Turn>) -> Self {
-        let (values, untrusted) = (self.values.clone(), self.untrusted.clone());
+        let values = self.values.clone();
+        let untrusted = self.untrusted.clone();
         State {
             turns,
             values,

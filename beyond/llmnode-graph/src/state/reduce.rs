@@ -1,4 +1,6 @@
 //! Applies what nodes write to the state: reducers, the types that the file declares, and the limit on its size.
+//!
+//! An update is applied as a whole or not at all: each of its values is checked, then the size, and only then anything is written.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,6 +11,7 @@ use super::size::{MOST, Size, size};
 use super::{Logged, State, Turn, Update};
 use crate::file::{Field, Reducer, schema_mismatch, words_for};
 
+/// The declared values by key. Others take anything.
 #[derive(Debug, Default)]
 pub(crate) struct Rules(pub(crate) BTreeMap<String, Field>);
 
@@ -53,17 +56,19 @@ impl Rules {
             }
             way.write(key, &mut state.values);
         }
-        cleared
-            .iter()
-            .for_each(|key| drop(state.values.remove(key)));
-        let turn = |message| Turn {
-            from: Some(from.to_owned()),
-            message,
-        };
-        state.turns.extend(messages.into_iter().map(turn));
+        for key in &cleared {
+            state.values.remove(key);
+        }
+        for message in messages {
+            state.turns.push(Turn {
+                from: Some(from.to_owned()),
+                message,
+            });
+        }
         Ok(())
     }
 
+    /// Writes a person's edits, which replace.
     pub(crate) fn set(
         &self,
         values: Map<String, Value>,
@@ -80,73 +85,89 @@ impl Rules {
         Ok(())
     }
 
+    /// Whether a value is of the type that the file declares for its key.
     pub(crate) fn check(&self, key: &str, value: &Value) -> Result<(), NodeError> {
-        let wrong = self
-            .0
-            .get(key)
-            .and_then(|field| schema_mismatch(&field.schema, value));
-        let message =
-            |wrong| format!("the value `{key}` does not fit its declared type: it {wrong}");
-        wrong.map_or(Ok(()), |wrong| Err(refused(message(wrong))))
+        let Some(field) = self.0.get(key) else {
+            return Ok(());
+        };
+        match schema_mismatch(&field.schema, value) {
+            Some(wrong) => Err(refused(format!(
+                "the value `{key}` does not fit its declared type: it {wrong}"
+            ))),
+            None => Ok(()),
+        }
     }
 
+    /// How a value is written to its key. `held`: the value that is there.
     fn fits(&self, held: Option<&Value>, key: &str, value: Value) -> Result<WriteOp, NodeError> {
-        let reducer = self
-            .0
-            .get(key)
-            .map(|field| field.reducer)
-            .unwrap_or_default();
-        let finds = |fits: fn(&Value) -> bool, verb: &str, what: &str| match held {
-            Some(held) if !fits(held) && !held.is_null() => Err(refused(format!(
-                "`{verb}` finds {} in `{key}`, which is no {what}",
-                words_for(held)
-            ))),
-            _ => Ok(()),
+        let reducer = match self.0.get(key) {
+            Some(field) => field.reducer,
+            None => Reducer::default(),
         };
-        Ok(match (reducer, value) {
+        match (reducer, value) {
             (Reducer::Replace, value) => {
                 self.check(key, &value)?;
-                WriteOp::Replace(value)
+                Ok(WriteOp::Replace(value))
             }
             (Reducer::Append, value) => {
-                finds(Value::is_array, "append", "list")?;
+                if let Some(held) = held
+                    && !held.is_array()
+                    && !held.is_null()
+                {
+                    return Err(not_joined("append", held, key, "list"));
+                }
                 let items = if value.is_array() {
                     value
                 } else {
                     Value::Array(vec![value])
                 };
                 self.check(key, &items)?;
-                WriteOp::Append(items)
+                Ok(WriteOp::Append(items))
             }
             (Reducer::Merge, Value::Object(members)) => {
-                finds(Value::is_object, "merge", "object")?;
-                if !self.0.get(key).is_some_and(takes_any_object) {
-                    let mut whole = held.and_then(Value::as_object).cloned().unwrap_or_default();
-                    whole.extend(members.clone());
-                    self.check(key, &Value::Object(whole))?;
+                if let Some(held) = held
+                    && !held.is_object()
+                    && !held.is_null()
+                {
+                    return Err(not_joined("merge", held, key, "object"));
                 }
-                WriteOp::Merge(members)
+                if !self.0.get(key).is_some_and(takes_any_object) {
+                    let mut merged = held.and_then(Value::as_object).cloned().unwrap_or_default();
+                    merged.extend(members.clone());
+                    self.check(key, &Value::Object(merged))?;
+                }
+                Ok(WriteOp::Merge(members))
             }
             (Reducer::Merge, other) => {
-                let given = words_for(&other);
-                return Err(refused(format!(
-                    "`merge` is given {given} for `{key}`, which is no object"
-                )));
+                let kind = words_for(&other);
+                Err(refused(format!(
+                    "`merge` is given {kind} for `{key}`, which is no object"
+                )))
             }
-        })
+        }
     }
+}
+
+/// The value that is there is not one that the reducer can add to.
+fn not_joined(reducer: &str, held: &Value, key: &str, expected: &str) -> NodeError {
+    refused(format!(
+        "`{reducer}` finds {} in `{key}`, which is no {expected}",
+        words_for(held)
+    ))
 }
 
 /// A file whose `merge` has a type without objects is refused, so a type alone refuses none.
 fn takes_any_object(field: &Field) -> bool {
-    let no_rule = |rule: &String| matches!(&**rule, "type" | "title" | "description");
-    field
-        .schema
-        .as_object()
-        .is_some_and(|rules| rules.keys().all(no_rule))
+    match field.schema.as_object() {
+        Some(rules) => rules
+            .keys()
+            .all(|rule| matches!(rule.as_str(), "type" | "title" | "description")),
+        None => false,
+    }
 }
 
 impl State {
+    /// Counts what will be written, and refuses it if the state would become too large.
     fn grow(
         &mut self,
         from: &str,
@@ -154,58 +175,72 @@ impl State {
         cleared: &[String],
         messages: &[Message],
     ) -> Result<(), NodeError> {
-        let said =
-            size(&messages) + messages.len() * (from.len() + r#"{"from":"","message":},"#.len());
-        let values: usize = written
-            .iter()
-            .map(|(key, way)| key.len() + r#""":,"#.len() + way.size())
-            .sum();
-        let more = (said + values) * if self.log.is_some() { 2 } else { 1 };
-        let replaced = written
-            .iter()
-            .filter(|(_, way)| way.replaces())
-            .map(|(key, _)| key);
-        let gone: BTreeSet<&String> = replaced.chain(cleared).collect();
-        let gone = gone
-            .into_iter()
-            .filter_map(|key| Some(key.len() + size(self.values.get(key)?)))
-            .sum();
-        // A branch's log keeps replaced values.
-        let gone: usize = if self.log.is_some() { 0 } else { gone };
-        let known = self.size.0.unwrap_or_else(|| self.measure());
-        let after = |known: usize| (known + more).saturating_sub(gone);
-        // The known size may be too large, but not too small for what nodes wrote: measured again before an error.
-        let now = if after(known) > MOST {
-            after(self.measure())
+        let of_turn = from.len() + r#"{"from":"","message":},"#.len();
+        let mut more = size(&messages) + messages.len() * of_turn;
+        for (key, write) in written {
+            more += key.len() + r#""":,"#.len() + write.size();
+        }
+        let mut less = 0;
+        if self.log.is_some() {
+            // A branch's log has everything once more, and keeps replaced values.
+            more *= 2;
         } else {
-            after(known)
-        };
+            less = self.size_of_removed(written, cleared);
+        }
+        let counted = self.size.0.unwrap_or_else(|| self.measure());
+        let mut now = (counted + more).saturating_sub(less);
+        // The counted size may be too large, but not too small for what nodes wrote: measured again before an error.
         if now > MOST {
-            let largest = written
-                .iter()
-                .map(|(key, way)| (way.size(), key))
-                .max_by_key(|(bytes, _)| *bytes);
-            let largest =
-                largest.map(|(bytes, key)| format!("; it writes {bytes} bytes to `{key}`"));
-            let largest = largest.unwrap_or_default();
-            let message = format!(
-                "the node `{from}` makes the state {now} bytes as JSON, and {MOST} are the most, which no setting changes{largest}: keep less in the state"
-            );
-            return Err(NodeError::new(Category::LimitExceeded, message));
+            now = (self.measure() + more).saturating_sub(less);
+        }
+        if now > MOST {
+            return Err(too_large(from, now, written));
         }
         self.size.0 = Some(now);
         Ok(())
     }
 
+    /// The size of the values that will be replaced or cleared, each once.
+    fn size_of_removed(&self, written: &[(String, WriteOp)], cleared: &[String]) -> usize {
+        let mut keys: BTreeSet<&String> = cleared.iter().collect();
+        for (key, write) in written {
+            if write.replaces() {
+                keys.insert(key);
+            }
+        }
+        let mut removed = 0;
+        for key in keys {
+            if let Some(value) = self.values.get(key) {
+                removed += key.len() + size(value);
+            }
+        }
+        removed
+    }
+
+    /// Measures all of it, which takes the time of writing it.
     pub(super) fn measure(&self) -> usize {
-        let log = self.log.iter().flatten();
-        let logged: usize = log
-            .map(|one| size(&one.update.messages) + size(&one.update.values))
-            .sum();
+        let mut logged = 0;
+        for one in self.log.iter().flatten() {
+            logged += size(&one.update.messages) + size(&one.update.values);
+        }
         size(&self.turns) + size(&self.values) + logged
     }
 }
 
+/// The error of a state that would be too large, with the largest of what is written.
+fn too_large(from: &str, bytes: usize, written: &[(String, WriteOp)]) -> NodeError {
+    let largest = written.iter().max_by_key(|(_, write)| write.size());
+    let largest = match largest {
+        Some((key, write)) => format!("; it writes {} bytes to `{key}`", write.size()),
+        None => String::new(),
+    };
+    let message = format!(
+        "the node `{from}` makes the state {bytes} bytes as JSON, and {MOST} are the most, which no setting changes{largest}: keep less in the state"
+    );
+    NodeError::new(Category::LimitExceeded, message)
+}
+
+/// A value that fits, and how it is written.
 enum WriteOp {
     Replace(Value),
     Append(Value),

@@ -7,39 +7,37 @@ use super::{State, Turn};
 
 /// The node's own turns as they are; other nodes' as user messages, with their name as header and their text in a fence
 /// that it cannot end. `name`: the name of a node.
-pub(crate) fn view(state: &State, own: &str, name: impl Fn(&str) -> String) -> Vec<Message> {
-    let is_own = |turn: &Turn| turn.from.as_deref().is_none_or(|from| from == own);
+///
+/// Providers refuse a call without its result and a result without its call, so calls stay only with all of their results.
+pub(crate) fn view(state: &State, viewer: &str, name: impl Fn(&str) -> String) -> Vec<Message> {
     let mut seen: Vec<Message> = Vec::with_capacity(state.turns.len());
-    for (at, turn) in state.turns.iter().enumerate() {
+    for (index, turn) in state.turns.iter().enumerate() {
         let Turn { from, message } = turn;
         match (message.role, from) {
-            (Role::Assistant, Some(from)) if from != own => {
+            (Role::Assistant, Some(from)) if from != viewer => {
                 if !message.content.trim().is_empty() {
                     seen.push(others(&name(from), &message.content));
                 }
             }
             (Role::Assistant, _) if !message.calls().is_empty() => {
-                let answered = |id: &str| {
-                    state.turns[at + 1..]
-                        .iter()
-                        .map_while(|turn| turn.message.answers())
-                        .any(|one| one == id)
-                };
-                match message.calls().iter().all(|call| answered(&call.id)) {
-                    true => seen.push(message.clone()),
-                    false => seen.push(Message::assistant(&*message.content)),
+                if are_answered(message, &state.turns[index + 1..]) {
+                    seen.push(message.clone());
+                } else {
+                    seen.push(Message::assistant(&*message.content));
                 }
             }
             // Only the node that made a call can use its result.
             (Role::Tool, _) => {
-                let asked = state.turns[..at]
+                let caller = state.turns[..index]
                     .iter()
-                    .rev()
-                    .find(|turn| turn.message.answers().is_none());
-                let by_own =
-                    asked.is_some_and(|turn| is_own(turn) && turn.message.role == Role::Assistant);
-                let answered = seen.iter().rev().find(|message| message.role != Role::Tool);
-                if by_own && answered.is_some_and(|message| !message.calls().is_empty()) {
+                    .rfind(|turn| turn.message.answers().is_none());
+                let is_of_viewer = match caller {
+                    Some(turn) => is_by(turn, viewer) && turn.message.role == Role::Assistant,
+                    None => false,
+                };
+                let answered = seen.iter().rfind(|message| message.role != Role::Tool);
+                let has_call = answered.is_some_and(|message| !message.calls().is_empty());
+                if is_of_viewer && has_call {
                     seen.push(message.clone());
                 }
             }
@@ -48,6 +46,29 @@ pub(crate) fn view(state: &State, own: &str, name: impl Fn(&str) -> String) -> V
         }
     }
     seen
+}
+
+/// What was given to the graph counts as anybody's.
+fn is_by(turn: &Turn, node: &str) -> bool {
+    match turn.from.as_deref() {
+        Some(from) => from == node,
+        None => true,
+    }
+}
+
+/// Whether all calls of a message have their results right behind it.
+fn are_answered(message: &Message, behind: &[Turn]) -> bool {
+    let mut answered = Vec::new();
+    for turn in behind {
+        match turn.message.answers() {
+            Some(id) => answered.push(id),
+            None => break,
+        }
+    }
+    message
+        .calls()
+        .iter()
+        .all(|call| answered.contains(&call.id.as_str()))
 }
 
 fn others(name: &str, text: &str) -> Message {

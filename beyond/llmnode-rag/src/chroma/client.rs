@@ -161,9 +161,9 @@ impl Client {
         )
     }
 
+    /// The server's error, with its words. They are shortened, and never have the token in them.
     fn error_response(&self, status: u16, body: &[u8]) -> NodeError {
         let body: Value = serde_json::from_slice(body).unwrap_or_default();
-        let word = |name: &str| body[name].as_str().unwrap_or_default();
         let category = match status {
             401 | 403 => Category::ApiKeyError,
             404 | 405 => Category::NotFound,
@@ -172,21 +172,20 @@ impl Client {
             500.. => Category::ServerError,
             _ => Category::BadRequest,
         };
-        let said = one_line(
-            self.clean(&format!("{} {}", word("error"), word("message")))
-                .trim(),
-            400,
-        );
+        let kind = body["error"].as_str().unwrap_or_default();
+        let message = body["message"].as_str().unwrap_or_default();
+        let clean = self.clean(&format!("{kind} {message}"));
+        let words = one_line(clean.trim(), 400);
         NodeError::new(
             category,
-            format!("Chroma at {} answered {status}: {said}", self.base),
+            format!("Chroma at {} answered {status}: {words}", self.base),
         )
     }
 
     fn clean(&self, text: &str) -> String {
-        self.token.as_ref().map_or_else(
-            || text.to_owned(),
-            |token| text.replace(token, "[redacted]"),
-        )
+        match &self.token {
+            Some(token) => text.replace(token, "[redacted]"),
+            None => text.to_owned(),
+        }
     }
 }

@@ -121,8 +121,9 @@ impl Inner {
         let body = json!({
             "name": collection, "get_or_create": true, "metadata": metadata, "configuration": {"hnsw": {"space": "cosine"}},
         });
-        let made = self.client.post("", &body).await?;
-        let (Some(id), metadata) = (made["id"].as_str(), &made["metadata"]) else {
+        let created = self.client.post("", &body).await?;
+        let metadata = &created["metadata"];
+        let Some(id) = created["id"].as_str() else {
             return Err(self.client.bad_response("has no id of the collection"));
         };
         match metadata[FORMAT].as_u64() {
@@ -145,13 +146,15 @@ impl Inner {
                 ));
             }
         }
-        let dimensions = made["dimension"].as_u64().or(metadata[DIMENSIONS].as_u64());
+        let dimensions = created["dimension"]
+            .as_u64()
+            .or(metadata[DIMENSIONS].as_u64());
         let embedder = metadata[EMBEDDER].as_str().map(str::to_owned);
         let dimensions = dimensions
             .filter(|_| embedder.is_some())
             .and_then(|count| usize::try_from(count).ok());
-        let own = EmbeddingSpace::new(embedder, dimensions);
-        own.check(collection, space)?;
+        let existing_space = EmbeddingSpace::new(embedder, dimensions);
+        existing_space.check(collection, space)?;
         let opened = OpenCollection {
             id: id.to_owned(),
             has_vectors: space.embedder.is_some(),
@@ -185,12 +188,12 @@ impl Inner {
                     .map(|chunk| chunk.id.as_str())
                     .collect();
                 for ids in ids.chunks(records::BATCH) {
-                    let wanted = GetRequest {
+                    let request = GetRequest {
                         ids: Some(ids),
                         include: &["embeddings"],
                         ..GetRequest::default()
                     };
-                    let existing = self.get(&opened, wanted).await?;
+                    let existing = self.get(&opened, request).await?;
                     known
                         .vectors
                         .extend(existing.ids.into_iter().zip(existing.embeddings));
@@ -204,19 +207,21 @@ impl Inner {
     async fn count(&self, collection: &str) -> Result<CollectionSize, NodeError> {
         let opened = self.opened(collection)?;
         let all = self.send_count(&opened).await?;
-        let (mut chunks, mut sources) = (0, std::collections::BTreeSet::new());
+        let mut chunks = 0;
+        let mut sources = std::collections::BTreeSet::new();
         while chunks < all {
-            let wanted = GetRequest {
+            let page = GetRequest {
                 include: &["metadatas"],
                 page: Some((chunks, 1000)),
                 ..GetRequest::default()
             };
-            let Records { ids, metadatas, .. } = self.get(&opened, wanted).await?;
-            let names = metadatas
-                .into_iter()
-                .flatten()
-                .filter_map(|(name, _)| source_of_mark("in", &name).map(str::to_owned));
-            sources.extend(names);
+            let Records { ids, metadatas, .. } = self.get(&opened, page).await?;
+            for name in metadatas.iter().flat_map(|metadata| metadata.keys()) {
+                if let Some(source) = source_of_mark("in", name) {
+                    sources.insert(source.to_owned());
+                }
+            }
+            // Others may have deleted chunks meanwhile.
             if ids.is_empty() {
                 break;
             }
@@ -228,13 +233,11 @@ impl Inner {
     async fn get(
         &self,
         opened: &OpenCollection,
-        wanted: GetRequest<'_>,
+        request: GetRequest<'_>,
     ) -> Result<Records, NodeError> {
-        let got = self
-            .client
-            .post(&format!("/{}/get", opened.id), &wanted.json())
-            .await?;
-        Records::read(got).ok_or_else(|| self.client.bad_response("is not a list of records"))
+        let path = format!("/{}/get", opened.id);
+        let records = self.client.post(&path, &request.json()).await?;
+        Records::read(records).ok_or_else(|| self.client.bad_response("is not a list of records"))
     }
 
     async fn send(

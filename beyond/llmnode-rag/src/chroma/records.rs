@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::document::Metadata;
 use crate::hits::Hit;
 
+/// How many records one request has.
 pub(super) const BATCH: usize = 256;
 
 /// `in:manual.md`: the source has the chunk; `fp:manual.md`: its complete fingerprint. Programs use no colon.
@@ -16,6 +17,7 @@ pub(super) fn source_of_mark<'n>(kind: &str, name: &'n str) -> Option<&'n str> {
     name.strip_prefix(kind)?.strip_prefix(':')
 }
 
+/// Which records are asked for, and what of them.
 #[derive(Default)]
 pub(super) struct GetRequest<'a> {
     pub(super) ids: Option<&'a [&'a str]>,
@@ -27,31 +29,25 @@ pub(super) struct GetRequest<'a> {
 
 impl GetRequest<'_> {
     pub(super) fn json(self) -> Value {
-        let GetRequest {
-            ids,
-            filter,
-            text,
-            include,
-            page,
-        } = self;
-        let mut body = json!({"include": include});
-        let parts = [
-            ("ids", ids.map(|ids| json!(ids))),
-            ("where", filter),
-            ("where_document", text),
-        ];
-        for (name, part) in parts {
-            if let Some(part) = part {
-                body[name] = part;
-            }
+        let mut body = json!({"include": self.include});
+        if let Some(ids) = self.ids {
+            body["ids"] = json!(ids);
         }
-        if let Some((offset, limit)) = page {
-            (body["offset"], body["limit"]) = (json!(offset), json!(limit));
+        if let Some(filter) = self.filter {
+            body["where"] = filter;
+        }
+        if let Some(text) = self.text {
+            body["where_document"] = text;
+        }
+        if let Some((offset, limit)) = self.page {
+            body["offset"] = json!(offset);
+            body["limit"] = json!(limit);
         }
         body
     }
 }
 
+/// Records as the server has them: a list for each of their parts.
 #[derive(Default)]
 pub(super) struct Records {
     pub(super) ids: Vec<String>,
@@ -61,82 +57,92 @@ pub(super) struct Records {
     pub(super) distances: Vec<f64>,
 }
 
+/// One part of the records. Of a `query`, the lists are in a list, one for each query.
+fn column(from: &mut Value, name: &str) -> Value {
+    let mut column = from[name].take();
+    let Value::Array(lists) = &mut column else {
+        return column;
+    };
+    let holds_lists = lists.first().is_some_and(Value::is_array);
+    // An embedding is a list itself, and a `get` may have one of them.
+    let is_of_query = match name {
+        "ids" => holds_lists,
+        "embeddings" => false,
+        _ => holds_lists && lists.len() == 1,
+    };
+    if is_of_query {
+        return lists.swap_remove(0);
+    }
+    column
+}
+
+fn texts(column: &Value) -> Option<Vec<String>> {
+    let mut texts = Vec::new();
+    for text in column.as_array()? {
+        texts.push(text.as_str().unwrap_or_default().to_owned());
+    }
+    Some(texts)
+}
+
 impl Records {
+    /// Reads the records of a `get`, or those of the only query of a `query`. `None`: it has no ids.
     pub(super) fn read(mut from: Value) -> Option<Self> {
-        let mut column = |name: &str| {
-            let column = from[name].take();
-            match column {
-                Value::Array(mut lists)
-                    if name == "ids" && lists.first().is_some_and(Value::is_array) =>
-                {
-                    lists.swap_remove(0)
-                }
-                Value::Array(mut lists)
-                    if lists.len() == 1 && lists[0].is_array() && name != "embeddings" =>
-                {
-                    lists.swap_remove(0)
-                }
-                column => column,
+        let ids = texts(&column(&mut from, "ids"))?;
+        let documents = texts(&column(&mut from, "documents")).unwrap_or_default();
+        let mut metadatas = Vec::new();
+        if let Value::Array(list) = column(&mut from, "metadatas") {
+            for metadata in list {
+                metadatas.push(match metadata {
+                    Value::Object(metadata) => metadata,
+                    _ => Map::new(),
+                });
             }
-        };
-        let texts = |column: Value| -> Option<Vec<String>> {
-            let text = |one: &Value| one.as_str().unwrap_or_default().to_owned();
-            Some(column.as_array()?.iter().map(text).collect())
-        };
-        let ids = texts(column("ids"))?;
-        let metadata = |one: Value| {
-            if let Value::Object(metadata) = one {
-                metadata
-            } else {
-                Map::new()
-            }
-        };
-        let list = |column: Value| {
-            if let Value::Array(list) = column {
-                list
-            } else {
-                Vec::new()
-            }
-        };
+        }
+        let embeddings = column(&mut from, "embeddings");
+        let distances = column(&mut from, "distances");
         Some(Records {
             ids,
-            documents: texts(column("documents")).unwrap_or_default(),
-            metadatas: list(column("metadatas"))
-                .into_iter()
-                .map(metadata)
-                .collect(),
-            embeddings: serde_json::from_value(column("embeddings")).unwrap_or_default(),
-            distances: serde_json::from_value(column("distances")).unwrap_or_default(),
+            documents,
+            metadatas,
+            embeddings: serde_json::from_value(embeddings).unwrap_or_default(),
+            distances: serde_json::from_value(distances).unwrap_or_default(),
         })
     }
 
-    /// `None`: the server left out a distance.
+    /// The cosines. `None`: the server left out a distance.
     pub(super) fn scores(&self) -> Option<Vec<f64>> {
+        if self.distances.len() != self.ids.len() {
+            return None;
+        }
         let scores = self.distances.iter().map(|distance| 1.0 - distance);
-        (self.distances.len() == self.ids.len()).then(|| scores.collect())
+        Some(scores.collect())
     }
 
+    /// The records as hits. One without a source is not llmnode's.
     pub(super) fn hits(self, scores: &[f64]) -> Vec<Hit> {
-        let records = self
-            .ids
-            .into_iter()
-            .zip(self.documents)
-            .zip(self.metadatas)
-            .zip(scores);
-        let hits = records.filter_map(|(((id, text), metadata), score)| {
-            let source = sources(&metadata).next()?.to_owned();
-            let own = |(name, _): &(String, Value)| !name.contains(':');
-            let metadata: Metadata = metadata.into_iter().filter(own).collect();
-            Some(Hit {
+        let texts = self.ids.into_iter().zip(self.documents);
+        let records = texts.zip(self.metadatas).zip(scores);
+        let mut hits = Vec::new();
+        for (((id, text), metadata), score) in records {
+            let Some(source) = sources(&metadata).next().map(str::to_owned) else {
+                continue;
+            };
+            let mut of_program = Metadata::new();
+            for (name, value) in metadata {
+                if !name.contains(':') {
+                    of_program.insert(name, value);
+                }
+            }
+            hits.push(Hit {
                 id,
                 text,
                 source,
-                metadata,
+                metadata: of_program,
                 score: *score,
                 rank: 0,
-            })
-        });
-        hits.collect()
+            });
+        }
+        hits
     }
 }
 

@@ -49,13 +49,17 @@ impl Inner {
         if let Some(filter) = condition(filter) {
             body["where"] = filter;
         }
-        let found = self.send(opened, "query", body).await?;
-        let found = Records::read(found).and_then(|found| Some((found.scores()?, found)));
-        let (scores, found) =
-            found.ok_or_else(|| self.client.bad_response("is not a list of hits"))?;
-        Ok(found.hits(&scores))
+        let response = self.send(opened, "query", body).await?;
+        let Some(records) = Records::read(response) else {
+            return Err(self.client.bad_response("is not a list of hits"));
+        };
+        let Some(scores) = records.scores() else {
+            return Err(self.client.bad_response("is not a list of hits"));
+        };
+        Ok(records.hits(&scores))
     }
 
+    /// The server finds the texts that have a word, and the ranking is made here, from an estimate of the average length.
     async fn by_words(
         &self,
         opened: &OpenCollection,
@@ -64,19 +68,20 @@ impl Inner {
     ) -> Result<Vec<Hit>, NodeError> {
         let all = self.send_count(opened).await?;
         let words = &words[..words.len().min(MAX_WORDS)];
-        let (mut rare, mut common) = (BTreeMap::new(), BTreeMap::new());
+        let mut rare = BTreeMap::new();
+        let mut common = BTreeMap::new();
         let mut ranking = Bm25::new(words, all);
-        let some = GetRequest {
+        let sample = GetRequest {
             include: &["documents"],
             page: Some((0, SAMPLE)),
             ..GetRequest::default()
         };
-        ranking.sample(&self.get(opened, some).await?.documents);
-        for (at, word) in words.iter().enumerate() {
+        ranking.sample(&self.get(opened, sample).await?.documents);
+        for (index, word) in words.iter().enumerate() {
             let Some(pattern) = pattern(word) else {
                 continue;
             };
-            let wanted = GetRequest {
+            let request = GetRequest {
                 filter: condition(filter),
                 text: Some(json!({"$regex": pattern})),
                 include: &["documents", "metadatas"],
@@ -88,12 +93,12 @@ impl Inner {
                 documents,
                 metadatas,
                 ..
-            } = self.get(opened, wanted).await?;
-            let mark_common = ids.len() >= COMMON_WORD_TEXTS;
-            if mark_common {
-                ranking.mark_common(at);
+            } = self.get(opened, request).await?;
+            let is_common = ids.len() >= COMMON_WORD_TEXTS;
+            if is_common {
+                ranking.mark_common(index);
             }
-            let found = if mark_common { &mut common } else { &mut rare };
+            let found = if is_common { &mut common } else { &mut rare };
             found.extend(ids.into_iter().zip(documents.into_iter().zip(metadatas)));
         }
         // If all words are common, any of their texts is as good as another.
@@ -106,11 +111,10 @@ impl Inner {
             records.metadatas.push(metadata);
         }
         // The pattern also matches parts of words; such texts have no score.
-        let scores: Vec<f64> = ranking
-            .scores()
-            .into_iter()
-            .map(|score| score.unwrap_or(f64::NAN))
-            .collect();
+        let mut scores = Vec::new();
+        for score in ranking.scores() {
+            scores.push(score.unwrap_or(f64::NAN));
+        }
         let mut hits = records.hits(&scores);
         hits.retain(|hit| !hit.score.is_nan());
         Ok(hits)

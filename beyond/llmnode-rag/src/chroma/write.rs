@@ -11,6 +11,15 @@ use super::{Inner, OpenCollection};
 use crate::matrix::Matrix;
 use crate::store::{Chunk, IngestReport, Source};
 
+/// The one with the largest cosine, if that is large enough.
+fn nearest_of(candidates: Vec<(String, f64)>, least: f32) -> Option<String> {
+    let nearest = candidates
+        .into_iter()
+        .max_by(|(_, one), (_, other)| one.total_cmp(other));
+    let (id, cosine) = nearest?;
+    (cosine >= f64::from(least)).then_some(id)
+}
+
 impl Inner {
     pub(super) async fn upsert(
         &self,
@@ -46,24 +55,27 @@ impl Inner {
             .await
     }
 
+    /// The chunks that a source has, and whether it alone has them.
     async fn old(
         &self,
         opened: &OpenCollection,
         source: &str,
     ) -> Result<BTreeMap<String, bool>, NodeError> {
-        let has = json!({mark("in", source): true});
-        let wanted = GetRequest {
-            filter: Some(has),
+        let request = GetRequest {
+            filter: Some(json!({mark("in", source): true})),
             include: &["metadatas"],
             ..GetRequest::default()
         };
-        let Records { ids, metadatas, .. } = self.get(opened, wanted).await?;
-        let alone = metadatas
-            .iter()
-            .map(|metadata| sources(metadata).count() == 1);
-        Ok(ids.into_iter().zip(alone).collect())
+        let Records { ids, metadatas, .. } = self.get(opened, request).await?;
+        let mut old = BTreeMap::new();
+        for (id, metadata) in ids.into_iter().zip(metadatas) {
+            let is_alone = sources(&metadata).count() == 1;
+            old.insert(id, is_alone);
+        }
+        Ok(old)
     }
 
+    /// Writes a source. The order is what makes an interrupted write harmless: see the page.
     async fn put(
         &self,
         opened: &OpenCollection,
@@ -75,25 +87,26 @@ impl Inner {
         let near_duplicates = self
             .near_duplicates(opened, &source.chunks, &existing, &old, dedup)
             .await?;
-        let (mut written, mut ids, mut new) =
-            (IngestReport::default(), BTreeSet::new(), Vec::new());
-        for (chunk, near_duplicates) in source.chunks.into_iter().zip(near_duplicates) {
-            let known = if existing.contains(&chunk.id) {
+        let mut report = IngestReport::default();
+        let mut ids = BTreeSet::new();
+        let mut new = Vec::new();
+        for (chunk, near_duplicate) in source.chunks.into_iter().zip(near_duplicates) {
+            let stored = if existing.contains(&chunk.id) {
                 Some(chunk.id.clone())
             } else {
-                near_duplicates
+                near_duplicate
             };
-            match known {
+            match stored {
                 Some(id) if old.contains_key(&id) && !ids.contains(&id) => {
-                    written.kept += 1;
+                    report.kept += 1;
                     ids.insert(id);
                 }
                 Some(id) => {
-                    written.duplicates += 1;
+                    report.duplicates += 1;
                     ids.insert(id);
                 }
                 None => {
-                    written.chunks += 1;
+                    report.chunks += 1;
                     new.push(chunk);
                 }
             }
@@ -105,12 +118,13 @@ impl Inner {
         // The metadata of existing chunks may have changed.
         self.update(opened, &ids, &metadata).await?;
         ids.extend(new.into_iter().map(|chunk| chunk.id));
-        written.replaced = self.detach_source(opened, &source.name, &old, &ids).await?;
+        report.replaced = self.detach_source(opened, &source.name, &old, &ids).await?;
         let fingerprint = Map::from_iter([(mark("fp", &source.name), json!(source.fingerprint))]);
         self.update(opened, &ids, &fingerprint).await?;
-        Ok(written)
+        Ok(report)
     }
 
+    /// The ids of those chunks that the collection has.
     async fn existing(
         &self,
         opened: &OpenCollection,
@@ -119,17 +133,12 @@ impl Inner {
         let mut existing = BTreeSet::new();
         let ids: Vec<&str> = chunks.iter().map(|chunk| chunk.id.as_str()).collect();
         for ids in ids.chunks(BATCH) {
-            existing.extend(
-                self.get(
-                    opened,
-                    GetRequest {
-                        ids: Some(ids),
-                        ..GetRequest::default()
-                    },
-                )
-                .await?
-                .ids,
-            );
+            let request = GetRequest {
+                ids: Some(ids),
+                ..GetRequest::default()
+            };
+            let records = self.get(opened, request).await?;
+            existing.extend(records.ids);
         }
         Ok(existing)
     }
@@ -144,40 +153,53 @@ impl Inner {
         dedup: Option<f32>,
     ) -> Result<Vec<Option<String>>, NodeError> {
         let mut near_duplicates: Vec<Option<String>> = Vec::with_capacity(chunks.len());
-        let mut own = Matrix::default();
-        let orphans = old.values().filter(|alone| **alone).count();
-        for (at, chunk) in (0_i64..).zip(chunks) {
+        let mut new = Matrix::default();
+        for (index, chunk) in (0_i64..).zip(chunks) {
             let (Some(least), Some(vector)) = (dedup, chunk.vector.as_deref()) else {
                 near_duplicates.push(None);
                 continue;
             };
-            let mut best = None;
+            let mut near_duplicate = None;
             if !existing.contains(&chunk.id) {
-                let body = json!({"query_embeddings": [vector], "n_results": orphans + 1, "include": ["distances"]});
-                let found = self.send(opened, "query", body).await?;
-                let found = Records::read(found)
-                    .ok_or_else(|| self.client.bad_response("is not a list of hits"))?;
-                let stays = |(id, _): &(String, f64)| old.get(id) != Some(&true);
-                let server = found
-                    .ids
-                    .into_iter()
-                    .zip(found.distances.iter().map(|distance| 1.0 - distance));
-                let own = own.nearest_above(least, vector, 1, |_| true).into_iter();
-                let own = own.filter_map(|(at, cosine)| {
-                    Some((chunks.get(usize::try_from(at).ok()?)?.id.clone(), cosine))
-                });
-                let all = server.filter(stays).chain(own);
-                best = all
-                    .max_by(|(_, one), (_, other)| one.total_cmp(other))
-                    .filter(|(_, cosine)| *cosine >= f64::from(least));
+                let mut candidates = self.nearest_stored(opened, vector, old).await?;
+                for (earlier, cosine) in new.nearest_above(least, vector, 1, |_| true) {
+                    if let Ok(earlier) = usize::try_from(earlier)
+                        && let Some(chunk) = chunks.get(earlier)
+                    {
+                        candidates.push((chunk.id.clone(), cosine));
+                    }
+                }
+                near_duplicate = nearest_of(candidates, least);
             }
-            let best = best.map(|(id, _)| id);
-            if best.is_none() {
-                own.insert(at, vector);
+            if near_duplicate.is_none() {
+                new.insert(index, vector);
             }
-            near_duplicates.push(best);
+            near_duplicates.push(near_duplicate);
         }
         Ok(near_duplicates)
+    }
+
+    /// The stored chunks that are nearest to a vector, with their cosines, without those that go with the old version.
+    async fn nearest_stored(
+        &self,
+        opened: &OpenCollection,
+        vector: &[f32],
+        old: &BTreeMap<String, bool>,
+    ) -> Result<Vec<(String, f64)>, NodeError> {
+        // One more than may have to be left out.
+        let orphans = old.values().filter(|is_alone| **is_alone).count();
+        let body = json!({"query_embeddings": [vector], "n_results": orphans + 1, "include": ["distances"]});
+        let response = self.send(opened, "query", body).await?;
+        let Some(records) = Records::read(response) else {
+            return Err(self.client.bad_response("is not a list of hits"));
+        };
+        let mut nearest = Vec::new();
+        for (id, distance) in records.ids.into_iter().zip(records.distances) {
+            if old.get(&id) != Some(&true) {
+                nearest.push((id, 1.0 - distance));
+            }
+        }
+        Ok(nearest)
     }
 
     async fn add(
@@ -187,12 +209,19 @@ impl Inner {
         metadata: &Map<String, Value>,
     ) -> Result<(), NodeError> {
         for chunks in chunks.chunks(BATCH) {
-            // The server requires a vector for each.
-            let vector = |chunk: &Chunk| chunk.vector.clone().unwrap_or_else(|| vec![1.0]);
+            let mut ids = Vec::with_capacity(chunks.len());
+            let mut documents = Vec::with_capacity(chunks.len());
+            let mut embeddings = Vec::with_capacity(chunks.len());
+            for chunk in chunks {
+                ids.push(&chunk.id);
+                documents.push(&chunk.text);
+                // The server requires a vector for each.
+                embeddings.push(chunk.vector.clone().unwrap_or_else(|| vec![1.0]));
+            }
             let body = json!({
-                "ids": chunks.iter().map(|chunk| &chunk.id).collect::<Vec<_>>(),
-                "documents": chunks.iter().map(|chunk| &chunk.text).collect::<Vec<_>>(),
-                "embeddings": chunks.iter().map(vector).collect::<Vec<_>>(),
+                "ids": ids,
+                "documents": documents,
+                "embeddings": embeddings,
                 "metadatas": vec![metadata; chunks.len()],
             });
             self.send(opened, "upsert", body).await?;
@@ -215,7 +244,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Also deletes chunks without a source, and returns how many.
+    /// Takes the old chunks away from a source, but for those that it still has. Also deletes chunks without a source, and returns
+    /// how many.
     async fn detach_source(
         &self,
         opened: &OpenCollection,
@@ -223,14 +253,19 @@ impl Inner {
         old: &BTreeMap<String, bool>,
         but: &BTreeSet<String>,
     ) -> Result<usize, NodeError> {
-        let gone = |alone: bool| {
-            let gone = old
-                .iter()
-                .filter(move |(id, is)| **is == alone && !but.contains(*id));
-            gone.map(|(id, _)| id.clone()).collect::<BTreeSet<_>>()
-        };
-        let (deleted, shared) = (gone(true), gone(false));
-        for ids in deleted.iter().collect::<Vec<_>>().chunks(BATCH) {
+        let mut deleted = Vec::new();
+        let mut shared = BTreeSet::new();
+        for (id, is_alone) in old {
+            if but.contains(id) {
+                continue;
+            }
+            if *is_alone {
+                deleted.push(id);
+            } else {
+                shared.insert(id.clone());
+            }
+        }
+        for ids in deleted.chunks(BATCH) {
             self.send(opened, "delete", json!({"ids": ids})).await?;
         }
         let marks = Map::from_iter([

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::stores::{RegisteredStore, Stores};
+use crate::collection::is_collection_name;
 
 /// The settings of a `rag_node`.
 #[derive(Deserialize, JsonSchema)]
@@ -70,6 +71,7 @@ pub(super) struct Settings<'l> {
     pub(super) dedup: Option<f32>,
 }
 
+/// Reads the settings of either format, and checks that they name one store.
 pub(super) fn read<'l>(node: &mut NodeLoader<'l>) -> Option<Settings<'l>> {
     let stores = node.extension::<Stores>()?;
     let settings = if node.is_seed() {
@@ -77,30 +79,22 @@ pub(super) fn read<'l>(node: &mut NodeLoader<'l>) -> Option<Settings<'l>> {
     } else {
         read_native(node, stores)?
     };
-    let Settings {
-        store, collection, ..
-    } = &settings;
-    if stores.names().filter(|name| *name == store.name).count() > 1 {
-        node.fault(
-            "/store",
-            format!(
-                "two stores are registered as {:?}; rename one of them",
-                store.name
-            ),
-        );
+    let name = &settings.store.name;
+    if stores.names().filter(|other| other == name).count() > 1 {
+        let message = format!("two stores are registered as {name:?}; rename one of them");
+        node.fault("/store", message);
         return None;
     }
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    if !(1..=64).contains(&collection.len()) || !collection.chars().all(is_name) {
+    let collection = &settings.collection;
+    if !is_collection_name(collection) {
         let place = if node.is_seed() {
             "/chroma/collection_name"
         } else {
             "/collection"
         };
-        node.fault(
-            place,
-            format!("{collection:?} is no name of a collection; use 1 to 64 of a-z A-Z 0-9 _ -"),
-        );
+        let message =
+            format!("{collection:?} is no name of a collection; use 1 to 64 of a-z A-Z 0-9 _ -");
+        node.fault(place, message);
         return None;
     }
     Some(settings)
@@ -128,69 +122,59 @@ fn read_native<'l>(node: &mut NodeLoader<'l>, stores: &'l Stores) -> Option<Sett
     })
 }
 
+/// Finds the registered store that a graph of React Flow names by its place, which the program has opened.
 fn read_react_flow<'l>(node: &mut NodeLoader<'l>, stores: &'l Stores) -> Option<Settings<'l>> {
-    let ReactFlowData {
-        chroma,
-        action,
-        capabilities,
-        k,
-        enable_dedup,
-        dedup_threshold,
-    } = node.data()?;
-    let Chroma {
-        mode,
-        path,
-        host,
-        collection_name,
-    } = chroma;
-    let is_server = mode
-        .as_deref()
-        .map_or(host.is_some() && path.is_none(), |mode| mode != "local");
-    let place = if is_server {
-        host.unwrap_or_default()
-    } else {
-        path.unwrap_or_default()
+    let data: ReactFlowData = node.data()?;
+    let chroma = data.chroma;
+    let is_server = match chroma.mode.as_deref() {
+        Some(mode) => mode != "local",
+        None => chroma.host.is_some() && chroma.path.is_none(),
     };
-    let found = stores.all.iter().find(|one| is_at(one, is_server, &place));
+    let place = if is_server { chroma.host } else { chroma.path };
+    let place = place.unwrap_or_default();
+    let found = stores
+        .all
+        .iter()
+        .find(|store| is_at(store, is_server, &place));
     let Some(store) = found else {
-        // The program opens the stores that a graph names.
-        let (file, name) = (format!("{}.db", place.trim_end_matches('/')), "docs");
-        let line = match is_server {
-            true => format!(
-                ".store({name:?}, ChromaStore::open({:?})?, embedder)",
-                with_scheme(&place)
-            ),
-            false => format!(".store({name:?}, SqliteStore::open({file:?})?, embedder)"),
-        };
-        let what = if is_server {
-            "at the host"
-        } else {
-            "at the path"
-        };
-        node.fault(
-            "/chroma",
-            format!("no registered store is {what} {place:?}; add `{line}` to the registry"),
-        );
+        node.fault("/chroma", no_store(is_server, &place));
         return None;
     };
-    let writes = |able: &Vec<String>| {
-        able.iter().any(|one| one == "write") && !able.iter().any(|one| one == "read")
+    let action = match (data.action, &data.capabilities) {
+        (Some(action), _) => action,
+        (None, Some(capabilities)) if may_only_write(capabilities) => Action::Write,
+        (None, _) => Action::Read,
     };
-    let action = action.unwrap_or(if capabilities.as_ref().is_some_and(writes) {
-        Action::Write
-    } else {
-        Action::Read
-    });
-    let dedup = (enable_dedup == Some(true)).then(|| dedup_threshold.unwrap_or(0.95));
-    let collection = collection_name.unwrap_or_else(|| store.name.clone());
+    let wants_dedup = data.enable_dedup == Some(true) && store.embedder.is_some();
+    let collection = chroma.collection_name.unwrap_or_else(|| store.name.clone());
     Some(Settings {
         store,
         collection,
         action,
-        k,
+        k: data.k,
         input: None,
-        dedup: dedup.filter(|_| store.embedder.is_some()),
+        dedup: wants_dedup.then(|| data.dedup_threshold.unwrap_or(0.95)),
     })
+}
+
+/// The line that a program lacks: it opens the stores that a graph names.
+fn no_store(is_server: bool, place: &str) -> String {
+    if is_server {
+        let url = with_scheme(place);
+        return format!(
+            "no registered store is at the host {place:?}; add `.store(\"docs\", ChromaStore::open({url:?})?, embedder)` to the registry"
+        );
+    }
+    let file = format!("{}.db", place.trim_end_matches('/'));
+    format!(
+        "no registered store is at the path {place:?}; add `.store(\"docs\", SqliteStore::open({file:?})?, embedder)` to the registry"
+    )
+}
+
+fn may_only_write(capabilities: &[String]) -> bool {
+    let may_write = capabilities.iter().any(|one| one == "write");
+    let may_read = capabilities.iter().any(|one| one == "read");
+    may_write && !may_read
 }
 
 /// The path of a folder also means the file `{path}.db`.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
 use super::data::{Action, Data, Settings, read};
-use crate::collection::{Collection, CollectionBuilder};
+use crate::collection::Collection;
 use crate::document::Document;
 use crate::embed::Embedder;
 use crate::store::DocumentStore;
@@ -50,10 +50,9 @@ impl NodeType for RagType {
             }
             Action::Write => node.writes(STATUS),
         }
-        let (store, embedder) = (Arc::clone(&store.store), store.embedder.clone());
         Some(Arc::new(Rag {
-            store,
-            embedder,
+            store: Arc::clone(&store.store),
+            embedder: store.embedder.clone(),
             collection,
             action,
             k,
@@ -76,20 +75,20 @@ struct Rag {
 }
 
 impl Rag {
+    /// The collection, which the first visit opens: a graph is loaded without a request.
     async fn docs(&self) -> Result<&Collection, NodeError> {
-        let open = || {
-            let builder = Collection::builder(Arc::clone(&self.store), &self.collection);
-            let builder = self
-                .embedder
-                .iter()
-                .cloned()
-                .fold(builder, CollectionBuilder::embedder);
-            self.dedup
-                .into_iter()
-                .fold(builder, CollectionBuilder::dedup)
-                .open()
-        };
-        self.open.get_or_try_init(open).await
+        self.open
+            .get_or_try_init(|| {
+                let mut builder = Collection::builder(Arc::clone(&self.store), &self.collection);
+                if let Some(embedder) = &self.embedder {
+                    builder = builder.embedder(Arc::clone(embedder));
+                }
+                if let Some(cosine) = self.dedup {
+                    builder = builder.dedup(cosine);
+                }
+                builder.open()
+            })
+            .await
     }
 
     fn text(&self, visit: &NodeContext<'_>) -> Result<String, NodeError> {
@@ -110,7 +109,8 @@ impl Rag {
 impl GraphNode for Rag {
     fn exec<'a>(&'a self, visit: &'a NodeContext<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
         Box::pin(async move {
-            let (docs, text) = (self.docs().await?, self.text(visit)?);
+            let docs = self.docs().await?;
+            let text = self.text(visit)?;
             match self.action {
                 Action::Read => {
                     let hits = visit.cx().call(&docs.search(text).k(self.k)).await?;
@@ -124,11 +124,9 @@ impl GraphNode for Rag {
                 Action::Write => {
                     // A text of a graph has no name, so its hash is its source.
                     let source = format!("{}/{}", visit.id(), sha256_hex(text.as_bytes()));
-                    let written = visit
-                        .cx()
-                        .call(&docs.write(Document::new(source, text)))
-                        .await?;
-                    Ok(Update::new().with_value(STATUS, json!(written)))
+                    let write = docs.write(Document::new(source, text));
+                    let report = visit.cx().call(&write).await?;
+                    Ok(Update::new().with_value(STATUS, json!(report)))
                 }
             }
         })

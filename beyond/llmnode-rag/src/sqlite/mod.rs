@@ -10,7 +10,7 @@ mod write;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use llmnode_runtime::{BoxFuture, Category, NodeError};
 
@@ -77,10 +77,7 @@ impl SqliteStore {
         &'a self,
         work: impl FnOnce(&mut Inner) -> Result<T, Fault> + Send + 'static,
     ) -> BoxFuture<'a, Result<T, NodeError>> {
-        // A transaction that panicked was rolled back.
-        self.run_blocking(move |inner| {
-            work(&mut inner.lock().unwrap_or_else(PoisonError::into_inner))
-        })
+        self.run_blocking(move |inner| work(&mut lock(inner)))
     }
 
     fn run_blocking<'a, T: Send + 'static>(
@@ -102,6 +99,11 @@ impl SqliteStore {
     }
 }
 
+/// A transaction that panicked was rolled back, so the lock is good.
+fn lock(inner: &Mutex<Inner>) -> MutexGuard<'_, Inner> {
+    inner.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl std::fmt::Debug for SqliteStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SqliteStore")
@@ -116,7 +118,8 @@ impl DocumentStore for SqliteStore {
         collection: &'a str,
         space: &'a EmbeddingSpace,
     ) -> BoxFuture<'a, Result<(), NodeError>> {
-        let (collection, space) = (collection.to_owned(), space.clone());
+        let collection = collection.to_owned();
+        let space = space.clone();
         self.work(move |inner| inner.open(&collection, &space))
     }
 
@@ -125,13 +128,13 @@ impl DocumentStore for SqliteStore {
         collection: &'a str,
         sources: &'a [Source],
     ) -> BoxFuture<'a, Result<KnownSources, NodeError>> {
-        let asked = |source: &Source| {
+        let mut identities: Vec<(String, String, Vec<String>)> = Vec::with_capacity(sources.len());
+        for source in sources {
             let ids = source.chunks.iter().map(|chunk| chunk.id.clone()).collect();
-            (source.name.clone(), source.fingerprint.clone(), ids)
-        };
-        let sources: Vec<(String, String, Vec<String>)> = sources.iter().map(asked).collect();
+            identities.push((source.name.clone(), source.fingerprint.clone(), ids));
+        }
         let collection = collection.to_owned();
-        self.work(move |inner| inner.known(&collection, &sources))
+        self.work(move |inner| inner.known(&collection, &identities))
     }
 
     fn upsert<'a>(
@@ -149,7 +152,9 @@ impl DocumentStore for SqliteStore {
         collection: &'a str,
         query: StoreQuery<'a>,
     ) -> BoxFuture<'a, Result<Vec<Hit>, NodeError>> {
-        let (collection, filter, k) = (collection.to_owned(), query.filter.clone(), query.k);
+        let collection = collection.to_owned();
+        let filter = query.filter.clone();
+        let k = query.k;
         match query.criterion {
             Criterion::Words(words) => {
                 let words = words.to_vec();
@@ -158,19 +163,16 @@ impl DocumentStore for SqliteStore {
             Criterion::Vector(vector) => {
                 let vector = vector.to_vec();
                 self.run_blocking(move |inner| {
-                    let lock = || inner.lock().unwrap_or_else(PoisonError::into_inner);
-                    let (matrix, allowed) = lock().candidates(&collection, &filter)?;
-                    if let Some(own) = matrix.other_length(&vector) {
-                        return Err(wrong_length(own, vector.len()).into());
+                    let (matrix, allowed) = lock(inner).candidates(&collection, &filter)?;
+                    if let Some(length) = matrix.other_length(&vector) {
+                        return Err(wrong_length(length, vector.len()).into());
                     }
                     // Without the lock, so that concurrent searches share the vectors.
-                    let allowed = |row| {
-                        allowed
-                            .as_ref()
-                            .is_none_or(|allowed| allowed.contains(&row))
-                    };
-                    let nearest = matrix.nearest(&vector, k, allowed);
-                    lock().hits(&collection, nearest, &filter, k)
+                    let nearest = matrix.nearest(&vector, k, |row| match &allowed {
+                        Some(allowed) => allowed.contains(&row),
+                        None => true,
+                    });
+                    lock(inner).hits(&collection, nearest, &filter, k)
                 })
             }
         }
@@ -181,7 +183,8 @@ impl DocumentStore for SqliteStore {
         collection: &'a str,
         source: &'a str,
     ) -> BoxFuture<'a, Result<usize, NodeError>> {
-        let (collection, source) = (collection.to_owned(), source.to_owned());
+        let collection = collection.to_owned();
+        let source = source.to_owned();
         self.work(move |inner| inner.delete(&collection, &source))
     }
 

@@ -98,9 +98,10 @@ fn create_private_file(path: &Path) {
     }
 }
 
+/// Whether the file has our tables. `false`: it has none at all.
 fn is_ours(path: &Path, connection: &Connection) -> Result<bool, Fault> {
-    let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-    let (application, version) = (number("application_id")?, number("user_version")?);
+    let application = number(connection, "application_id")?;
+    let version = number(connection, "user_version")?;
     if application == APPLICATION {
         if version > VERSION {
             return Err(Fault::config_error(format!(
@@ -111,16 +112,10 @@ fn is_ours(path: &Path, connection: &Connection) -> Result<bool, Fault> {
         }
         return Ok(true);
     }
-    let has = |table: &str| {
-        let tables = "SELECT count(*) FROM sqlite_master WHERE ?1 = '' OR name = ?1";
-        connection
-            .query_row(tables, [table], |row| row.get::<_, i64>(0))
-            .map(|count| count > 0)
-    };
-    if !has("")? && application == 0 {
+    if application == 0 && !has_table(connection, "")? {
         return Ok(false);
     }
-    let whose = if has("embeddings_queue")? {
+    let whose = if has_table(connection, "embeddings_queue")? {
         "of Chroma, not of llmnode; start its server (`chroma run --path ..`) and use `ChromaStore`"
     } else {
         "of another program; name another file"
@@ -129,6 +124,17 @@ fn is_ours(path: &Path, connection: &Connection) -> Result<bool, Fault> {
         "{} is an SQLite file {whose}",
         path.display()
     )))
+}
+
+fn number(connection: &Connection, pragma: &str) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, pragma, |row| row.get(0))
+}
+
+/// Whether there is a table of this name; of an empty name, any.
+fn has_table(connection: &Connection, table: &str) -> rusqlite::Result<bool> {
+    let tables = "SELECT count(*) FROM sqlite_master WHERE ?1 = '' OR name = ?1";
+    let count: i64 = connection.query_row(tables, [table], |row| row.get(0))?;
+    Ok(count > 0)
 }
 
 fn create_tables(transaction: &Transaction<'_>) -> rusqlite::Result<()> {

@@ -19,13 +19,13 @@ impl Inner {
         dedup: Option<f32>,
     ) -> Result<IngestReport, Fault> {
         self.change(collection, |change| {
-            let mut written = IngestReport::default();
+            let mut report = IngestReport::default();
             for source in sources {
                 let old = change.detach_source(&source.name)?;
-                written += change.put(source, dedup, &old)?;
-                written.replaced += change.remove_orphans(old)?;
+                report += change.put(source, dedup, &old)?;
+                report.replaced += change.remove_orphans(old)?;
             }
-            Ok(written)
+            Ok(report)
         })
     }
 
@@ -76,6 +76,7 @@ impl Inner {
     }
 }
 
+/// One transaction, and what it will change of the vectors in memory.
 struct Change<'a> {
     transaction: &'a Transaction<'a>,
     collection: i64,
@@ -98,6 +99,7 @@ impl<'a> Change<'a> {
         }
     }
 
+    /// Removes a source, and returns its chunks. Those that no other source has are orphans, until they turn out to be needed.
     fn detach_source(&mut self, name: &str) -> Result<BTreeSet<i64>, Fault> {
         let find = "SELECT id FROM sources WHERE collection = ?1 AND name = ?2";
         let source: Option<i64> = self
@@ -134,6 +136,7 @@ impl<'a> Change<'a> {
         Ok(old)
     }
 
+    /// Removes those of the chunks that are still orphans, and returns how many.
     fn remove_orphans(&mut self, old: BTreeSet<i64>) -> Result<usize, Fault> {
         let mut gone = 0;
         for chunk in old {
@@ -154,30 +157,32 @@ impl<'a> Change<'a> {
         Ok(gone)
     }
 
+    /// Stores a source, whose old version is detached. `old`: the chunks of that.
     fn put(
         &mut self,
         source: Source,
         dedup: Option<f32>,
         old: &BTreeSet<i64>,
     ) -> Result<IngestReport, Fault> {
-        let own = self.insert_source(&source)?;
-        let (mut written, mut seen) = (IngestReport::default(), BTreeSet::new());
+        let source_row = self.insert_source(&source)?;
+        let mut report = IngestReport::default();
+        let mut seen = BTreeSet::new();
         for chunk in source.chunks {
-            let known = match self.of_hash(&chunk)? {
-                Some(known) => Some(known),
+            let stored = match self.of_hash(&chunk)? {
+                Some(row) => Some(row),
                 None => self.near_duplicate(&chunk, dedup),
             };
-            let row = match known {
+            let row = match stored {
                 Some(row) if old.contains(&row) && !seen.contains(&row) => {
-                    written.kept += 1;
+                    report.kept += 1;
                     row
                 }
                 Some(row) => {
-                    written.duplicates += 1;
+                    report.duplicates += 1;
                     row
                 }
                 None => {
-                    written.chunks += 1;
+                    report.chunks += 1;
                     self.add(chunk)?
                 }
             };
@@ -186,10 +191,10 @@ impl<'a> Change<'a> {
                 let place = "INSERT INTO places (source, chunk) VALUES (?1, ?2)";
                 self.transaction
                     .prepare_cached(place)?
-                    .execute([own, row])?;
+                    .execute([source_row, row])?;
             }
         }
-        Ok(written)
+        Ok(report)
     }
 
     fn insert_source(&self, source: &Source) -> rusqlite::Result<i64> {
@@ -212,15 +217,16 @@ impl<'a> Change<'a> {
         Ok(own)
     }
 
-    /// Fails if another text has the same hash.
+    /// The stored chunk with this text. Fails if another text has the same hash.
     fn of_hash(&self, chunk: &Chunk) -> Result<Option<i64>, Fault> {
         let find = "SELECT id, text = ?3 FROM chunks WHERE collection = ?1 AND hash = ?2";
         let mut find = self.transaction.prepare_cached(find)?;
-        let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-        match find
-            .query_row(params![self.collection, chunk.id, chunk.text], row)
-            .optional()?
-        {
+        let found: Option<(i64, bool)> = find
+            .query_row(params![self.collection, chunk.id, chunk.text], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .optional()?;
+        match found {
             Some((_, false)) => Err(chunk.clash().into()),
             Some((row, true)) => Ok(Some(row)),
             None => Ok(None),
@@ -229,15 +235,29 @@ impl<'a> Change<'a> {
 
     /// Ignores chunks that only the source's old version had: small changes count.
     fn near_duplicate(&self, chunk: &Chunk, dedup: Option<f32>) -> Option<i64> {
-        let (vector, least) = (chunk.vector.as_deref()?, dedup?);
-        let stays = |row| !self.removed.contains(&row) && !self.orphans.contains(&row);
-        let nearest = |of: &Matrix| of.nearest_above(least, vector, 1, stays).into_iter().next();
-        let best = nearest(self.matrix)
-            .into_iter()
-            .chain(nearest(&self.added))
-            .max_by(|(_, one), (_, other)| one.total_cmp(other));
-        best.filter(|(_, cosine)| *cosine >= f64::from(least))
-            .map(|(row, _)| row)
+        let vector = chunk.vector.as_deref()?;
+        let least = dedup?;
+        let mut nearest: Option<(i64, f64)> = None;
+        for matrix in [self.matrix, &self.added] {
+            let found = matrix.nearest_above(least, vector, 1, |row| self.stays(row));
+            let Some((row, cosine)) = found.into_iter().next() else {
+                continue;
+            };
+            // Of two that are as near, the one that was written last.
+            let is_nearer = match nearest {
+                Some((_, other)) => cosine.total_cmp(&other).is_ge(),
+                None => true,
+            };
+            if is_nearer {
+                nearest = Some((row, cosine));
+            }
+        }
+        let (row, cosine) = nearest?;
+        (cosine >= f64::from(least)).then_some(row)
+    }
+
+    fn stays(&self, row: i64) -> bool {
+        !self.removed.contains(&row) && !self.orphans.contains(&row)
     }
 
     fn add(&mut self, chunk: Chunk) -> Result<i64, Fault> {

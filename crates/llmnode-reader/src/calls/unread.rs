@@ -58,7 +58,7 @@ fn behind_mark(text: &str) -> Option<&str> {
     }
     let mark = text[1..end].to_ascii_lowercase();
     let word = mark.split(['=', ' ']).next()?;
-    let is_of_calls = WORDS.iter().any(|known| word.contains(known));
+    let is_of_calls = WORDS.iter().any(|part| word.contains(part));
     // A mark alone is a word about calls.
     let is_filled = text[end + 1..].contains(['{', '<', '[', '=']);
     if !is_of_calls || !is_filled {

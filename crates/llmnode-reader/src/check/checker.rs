@@ -29,14 +29,26 @@ const MAX_FAULTS: usize = 50;
 
 /// All that the schema says against a value.
 pub(crate) fn violations(rules: &Rules, value: &Json<'_>, wrapped: bool) -> Vec<Violation> {
-    let found = faults(rules, rules.own(), CheckMode::Schema, value, wrapped);
+    let found = faults(
+        rules,
+        rules.answer_rule(),
+        CheckMode::Schema,
+        value,
+        wrapped,
+    );
     into_violations(found)
 }
 
 /// Whole numbers that a `Value` does not hold exactly.
 pub(crate) fn rounded(value: &Json<'_>, wrapped: bool) -> Vec<Violation> {
     let any = Rules::any();
-    into_violations(faults(any, any.own(), CheckMode::Type, value, wrapped))
+    into_violations(faults(
+        any,
+        any.answer_rule(),
+        CheckMode::Type,
+        value,
+        wrapped,
+    ))
 }
 
 /// All that is wrong with a value. `wrapped`: paths begin with the wrapper's member.

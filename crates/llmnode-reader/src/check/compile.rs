@@ -16,7 +16,7 @@ use crate::tree::{Node, is_annotation, percent_decoded};
 
 impl Rules {
     /// `own`: the part of `root` that the answer is of, which a wrapper may be around.
-    pub(crate) fn new(root: &Value, own: &Value) -> Self {
+    pub(crate) fn new(root: &Value, answer: &Value) -> Self {
         let mut compiler = Compiler {
             root,
             numbers: HashMap::new(),
@@ -24,14 +24,14 @@ impl Rules {
         };
         // The first number is 0, which `root_rule` relies on.
         compiler.number(root);
-        let own = compiler.number(own);
+        let answer = compiler.number(answer);
         let mut all = Vec::new();
         // Compiling a part finds others, which go to the end.
         while let Some(&schema) = compiler.found.get(all.len()) {
             let rule = compiler.rule(schema);
             all.push(rule);
         }
-        Rules { all, own }
+        Rules { all, answer }
     }
 
     /// The rules of a type that may be anything.

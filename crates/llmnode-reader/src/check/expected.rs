@@ -8,7 +8,7 @@ use crate::tree::WRAPPER;
 
 /// `None`: it takes many things that have no short name. `wrapped`: the answer is an object around the value.
 pub(in super::super) fn expected_answer(rules: &Rules, wrapped: bool) -> Option<String> {
-    let value = expected_value(rules, rules.own())?;
+    let value = expected_value(rules, rules.answer_rule())?;
     if wrapped {
         return Some(format!("{{\"{WRAPPER}\": ..}} with {value}"));
     }

@@ -12,7 +12,7 @@ pub(crate) fn in_json_names(path: String, rules: &Rules, wrapped: bool) -> Strin
     let start = if wrapped {
         rules.root_rule()
     } else {
-        rules.own()
+        rules.answer_rule()
     };
     if start.has_property(&path) || path.is_empty() {
         return path;

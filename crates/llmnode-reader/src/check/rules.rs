@@ -12,7 +12,7 @@ use crate::json::{Json, Members};
 #[derive(Debug)]
 pub(crate) struct Rules {
     pub(super) all: Vec<Rule>,
-    pub(super) own: usize,
+    pub(super) answer: usize,
 }
 
 /// What one part of a schema says. Numbers are those of other rules.
@@ -72,8 +72,8 @@ pub(crate) struct Property {
 
 impl Rules {
     /// The rule of the answer's type.
-    pub(crate) fn own(&self) -> &Rule {
-        self.at(self.own)
+    pub(crate) fn answer_rule(&self) -> &Rule {
+        self.at(self.answer)
     }
 
     /// The rule of all of the schema, with the wrapper where there is one.

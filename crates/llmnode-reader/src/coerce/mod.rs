@@ -55,7 +55,7 @@ pub(super) fn coerce<'j>(
     let check = Checker::new(rules, mode, json.value_count());
     let mut coerce = Coercer::new(check, options);
     let mut json = json;
-    coerce.value(rules.own(), &mut json, &Location::ROOT, 0);
+    coerce.value(rules.answer_rule(), &mut json, &Location::ROOT, 0);
     Coerced {
         json,
         notes: coerce.notes,
@@ -81,7 +81,7 @@ pub(super) fn coerce_text<'j>(rules: &Rules, words: &'j str) -> Option<Coerced<'
         bare: true,
         ..Coercer::new(check, options)
     };
-    let rule = rules.own();
+    let rule = rules.answer_rule();
     coerce.value(rule, &mut json, &Location::ROOT, 0);
     let is_named = match &json {
         Json::String(text) => coerce.is_listed(rule, text),

@@ -92,9 +92,9 @@ pub(super) fn is_recursive(strict: &Value) -> bool {
 }
 
 fn leads_to_itself(name: &str, defs: &Map<String, Value>) -> bool {
-    let own = format!("#/$defs/{name}");
+    let pointer = format!("#/$defs/{name}");
     let mut reached = BTreeSet::new();
-    let mut open = vec![own.clone()];
+    let mut open = vec![pointer.clone()];
     while let Some(target) = open.pop() {
         let Some(name) = target.strip_prefix("#/$defs/") else {
             continue;
@@ -110,7 +110,7 @@ fn leads_to_itself(name: &str, defs: &Map<String, Value>) -> bool {
             }
         }
     }
-    reached.contains(&own)
+    reached.contains(&pointer)
 }
 
 /// All references in a schema. A member that has the name of the keyword may be taken for one, which only makes it recursive.

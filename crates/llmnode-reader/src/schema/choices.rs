@@ -161,7 +161,7 @@ impl Lists {
     }
 
     /// The values that a request does not have, for its prompt. `is_sent`: the request has a schema. `None`: it has all.
-    pub(crate) fn in_words(&self, is_sent: bool) -> Option<String> {
+    pub(crate) fn describe(&self, is_sent: bool) -> Option<String> {
         let mut words = String::new();
         for listed in &self.listed {
             if is_sent && listed.in_schema {

@@ -75,12 +75,12 @@ impl<'a> Merger<'a> {
 
     /// What a schema says by several parts, as one object. `None`: it has only one, or they cannot be merged.
     fn conjunction(&mut self, node: &Node) -> Option<Node> {
-        let mut own = Node::new();
+        let mut rest = Node::new();
         let mut constrains = false;
         for (key, value) in node {
             if !PARTS.contains(&key.as_str()) {
                 constrains |= !is_annotation(key);
-                own.insert(key.clone(), value.clone());
+                rest.insert(key.clone(), value.clone());
             }
         }
         let parts = PARTS.iter().filter(|key| node.contains_key(**key)).count();
@@ -88,7 +88,7 @@ impl<'a> Merger<'a> {
         if parts == 0 || is_single {
             return None;
         }
-        let mut all = own;
+        let mut all = rest;
         if let Some(Value::Array(members)) = node.get("allOf") {
             for member in members {
                 let member = member.as_object()?.clone();

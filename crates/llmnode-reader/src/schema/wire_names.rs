@@ -32,28 +32,28 @@ impl WireNames {
             by_own: BTreeMap::new(),
             by_wire: BTreeMap::new(),
         };
-        for own in &members.names {
-            if profile.takes_key(own) {
+        for of_type in &members.names {
+            if profile.takes_key(of_type) {
                 continue;
             }
-            let wire = names.free_name(own, &members);
-            names.by_wire.insert(wire.clone(), own.clone());
-            names.by_own.insert(own.clone(), wire);
+            let wire = names.free_name(of_type, &members);
+            names.by_wire.insert(wire.clone(), of_type.clone());
+            names.by_own.insert(of_type.clone(), wire);
         }
         (!names.by_own.is_empty()).then_some(names)
     }
 
     /// A name for the wire that nothing else has.
-    fn free_name(&self, own: &str, members: &Members) -> String {
+    fn free_name(&self, of_type: &str, members: &Members) -> String {
         // Where a model may choose names itself, one that it would choose must not be taken for this member.
         if !members.has_free_names {
-            let short = readable(own);
+            let short = readable(of_type);
             if self.is_free(&short, members) {
                 return short;
             }
         }
         for salt in 0.. {
-            let name = marked(own, salt);
+            let name = marked(of_type, salt);
             if self.is_free(&name, members) {
                 return name;
             }
@@ -66,8 +66,8 @@ impl WireNames {
     }
 
     /// The name that stands for this one. `None`: the API takes it as it is.
-    pub(crate) fn wire(&self, own: &str) -> Option<&str> {
-        self.by_own.get(own).map(String::as_str)
+    pub(crate) fn wire(&self, of_type: &str) -> Option<&str> {
+        self.by_own.get(of_type).map(String::as_str)
     }
 
     /// Renames members in a schema that was written with their own names.
@@ -77,14 +77,14 @@ impl WireNames {
         };
         if let Some(Value::Object(members)) = node.get_mut("properties") {
             let mut renamed = Node::new();
-            for (own, mut member) in std::mem::take(members) {
-                match self.wire(&own) {
+            for (of_type, mut member) in std::mem::take(members) {
+                match self.wire(&of_type) {
                     Some(wire) => {
-                        name_in_words(&mut member, &own);
+                        name_in_words(&mut member, &of_type);
                         renamed.insert(wire.to_owned(), member);
                     }
                     None => {
-                        renamed.insert(own, member);
+                        renamed.insert(of_type, member);
                     }
                 }
             }
@@ -92,7 +92,7 @@ impl WireNames {
         }
         if let Some(Value::Array(names)) = node.get_mut("required") {
             for name in names {
-                if let Some(wire) = name.as_str().and_then(|own| self.wire(own)) {
+                if let Some(wire) = name.as_str().and_then(|of_type| self.wire(of_type)) {
                     *name = wire.into();
                 }
             }
@@ -103,7 +103,7 @@ impl WireNames {
     }
 
     /// The type's name for which this one stands.
-    pub(crate) fn own(&self, wire: &str) -> Option<&str> {
+    pub(crate) fn of_type(&self, wire: &str) -> Option<&str> {
         self.by_wire.get(wire).map(String::as_str)
     }
 }
@@ -141,30 +141,33 @@ impl Members {
 }
 
 /// The name in characters that the API takes; a long one is cut, and told apart by its number.
-fn readable(own: &str) -> String {
-    let cut = cut_and_plain(own);
+fn readable(of_type: &str) -> String {
+    let cut = cut_and_plain(of_type);
     let name = cut.trim_matches('_');
     if name.is_empty() {
         return "member".to_owned();
     }
-    if own.chars().count() > LONGEST - DIGITS - 1 {
-        return format!("{name}_{:08x}", hash(own, 0));
+    if of_type.chars().count() > LONGEST - DIGITS - 1 {
+        return format!("{name}_{:08x}", hash(of_type, 0));
     }
     name.to_owned()
 }
 
-fn cut_and_plain(own: &str) -> String {
+fn cut_and_plain(of_type: &str) -> String {
     let mut name = String::new();
-    for c in own.chars().take(LONGEST - DIGITS - 1) {
+    for c in of_type.chars().take(LONGEST - DIGITS - 1) {
         name.push(if is_plain_char(c) { c } else { '_' });
     }
     name
 }
 
 /// The same always with its number. `salt`: another number, if the first is taken.
-fn marked(own: &str, salt: u32) -> String {
-    let name: String = readable(own).chars().take(LONGEST - DIGITS - 1).collect();
-    format!("{name}_{:08x}", hash(own, salt))
+fn marked(of_type: &str, salt: u32) -> String {
+    let name: String = readable(of_type)
+        .chars()
+        .take(LONGEST - DIGITS - 1)
+        .collect();
+    format!("{name}_{:08x}", hash(of_type, salt))
 }
 
 /// FNV-1a, which is the same in every version of the compiler.
@@ -177,13 +180,13 @@ fn hash(text: &str, salt: u32) -> u32 {
 }
 
 /// Says the member's own name in its description. A reference has no place for one, so it becomes a union of one.
-pub(super) fn name_in_words(property: &mut Value, own: &str) {
+pub(super) fn name_in_words(property: &mut Value, of_type: &str) {
     let Some(node) = property.as_object_mut() else {
         return;
     };
     let text = match node.get("description").and_then(Value::as_str) {
-        Some(description) => format!("`{own}`: {description}"),
-        None => format!("`{own}`"),
+        Some(description) => format!("`{of_type}`: {description}"),
+        None => format!("`{of_type}`"),
     };
     if let Some(reference) = node.shift_remove("$ref") {
         node.insert("anyOf".to_owned(), json!([{"$ref": reference}]));

@@ -158,7 +158,8 @@ pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
 
 /// An unregistered name is that of a node that the agent may call.
 fn listed(names: &[String], node: &mut NodeLoader<'_>) -> Toolset {
-    let (registry, links) = (node.context.registry, node.links);
+    let registry = node.context.registry;
+    let links = node.links;
     let mut found: Vec<&str> = Vec::new();
     for (index, name) in names.iter().enumerate() {
         let place = format!("/tools/{index}");
@@ -173,10 +174,8 @@ fn listed(names: &[String], node: &mut NodeLoader<'_>) -> Toolset {
                 .filter(|link| link.is_callable())
                 .map(|link| link.label.as_str());
             let known = registry.0.tools.names().chain(called);
-            let (at, message) = (
-                node.node.data.pointer(&place),
-                format!("no tool {:?}", shown(name)),
-            );
+            let at = node.node.data.pointer(&place);
+            let message = format!("no tool {:?}", shown(name));
             node.late
                 .unknown(true, at, FaultKind::UnknownName, message, name, known);
         }
@@ -185,7 +184,8 @@ fn listed(names: &[String], node: &mut NodeLoader<'_>) -> Toolset {
     for link in links.iter().filter(|link| link.is_callable()) {
         let name = link.name.to_lowercase();
         if taken.contains(&name) {
-            let (id, name) = (node.id(), &link.name);
+            let id = node.id();
+            let name = &link.name;
             let message = format!(
                 "{id:?} has two tools with the name {name:?}: give one of them another label"
             );

@@ -1,4 +1,7 @@
 //! A visit of an agent: its request, and what becomes of the answer.
+//!
+//! The agent sees the conversation as its own (`view`), calls its tools in its loop, and writes its answer. A call that leads to
+//! another node of the flow ends the visit, and becomes the action that the flow follows.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,6 +22,7 @@ use crate::graph::step::handoff_key;
 use crate::state::{Update, text_of, view};
 use crate::template::Template;
 
+/// What of an answer is written as values.
 pub(super) enum Answer {
     Text,
     /// An object with any members, of which only these declared values are written.
@@ -26,6 +30,7 @@ pub(super) enum Answer {
     Members(Vec<String>),
 }
 
+/// A loaded `agent`.
 pub(super) struct Agent {
     pub(super) node: DynNode,
     pub(super) profile: Option<String>,
@@ -38,9 +43,34 @@ pub(super) struct Agent {
     pub(super) save_as: Option<String>,
 }
 
+/// Undeclared values are anybody's. A declared one needs the node to list it.
 fn may_write(step: &GraphStep, listed: &[String], key: &str) -> bool {
     let is_free = !key.starts_with('_') && key != "messages" && !step.is_declared(key);
     is_free || listed.iter().any(|one| one == key)
+}
+
+impl Answer {
+    /// Whether a member of the answer is written as a value of the state.
+    fn writes(&self, step: &GraphStep, key: &str) -> bool {
+        match self {
+            Answer::Text => false,
+            Answer::Members(keys) => keys.iter().any(|listed| listed == key),
+            Answer::Flexible(listed) => may_write(step, listed, key),
+        }
+    }
+}
+
+/// The texts of a list of choices. `None`: it is no list, or has something else in it.
+fn choices_of(list: &Value) -> Option<Vec<String>> {
+    let mut choices = Vec::new();
+    for choice in list.as_array()? {
+        choices.push(match choice {
+            Value::String(text) => text.clone(),
+            Value::Number(number) => number.to_string(),
+            _ => return None,
+        });
+    }
+    Some(choices)
 }
 
 /// If the conversation does not end with a message to answer.
@@ -49,35 +79,13 @@ const CONTINUE_MESSAGE: &str = "Go on.";
 impl GraphNode for Agent {
     fn exec<'a>(&'a self, visit: &'a NodeContext<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
         Box::pin(async move {
-            if let Some(profile) = self
-                .profile
-                .as_ref()
-                .filter(|profile| !visit.cx().has_model(profile))
-            {
-                let id = visit.id();
-                let message = format!(
-                    "the node `{id}` asks the model {profile:?}, which the run does not have: make the run by `registry.run(..)`, or add the model to it"
-                );
-                return Err(NodeError::new(Category::ConfigError, message).into());
-            }
-            let ask = self
-                .node
-                .chat(self.messages(visit)?)
-                .system(self.system(visit)?);
-            let ask = ask.tools(with_links(self.tools.clone(), &self.links, visit));
-            let ask = self.with_choices(ask, visit)?;
-            let ask = match &self.answer {
-                Answer::Flexible(listed) => {
-                    let (step, listed) = (visit.step.clone(), listed.clone());
-                    ask.flagging(move |member| !may_write(&step, &listed, member))
-                }
-                _ => ask,
-            };
+            self.check_profile(visit)?;
+            let node = self.prepared(visit)?;
             // Who called it as a tool waits for its answer, so it hands nothing off.
             let outcome = if visit.step.is_called() {
-                AgentOutcome::Answer(ask.exec(visit.cx()).await?)
+                AgentOutcome::Answer(node.exec(visit.cx()).await?)
             } else {
-                ask.exec_or_hand_off(visit.cx()).await?
+                node.exec_or_hand_off(visit.cx()).await?
             };
             let update = match outcome {
                 AgentOutcome::Answer(answer) => self.answered(visit, answer),
@@ -89,6 +97,37 @@ impl GraphNode for Agent {
 }
 
 impl Agent {
+    /// A run that was made without the registry may lack the model of a profile.
+    fn check_profile(&self, visit: &NodeContext<'_>) -> Result<(), NodeError> {
+        let Some(profile) = &self.profile else {
+            return Ok(());
+        };
+        if visit.cx().has_model(profile) {
+            return Ok(());
+        }
+        let id = visit.id();
+        let message = format!(
+            "the node `{id}` asks the model {profile:?}, which the run does not have: make the run by `registry.run(..)`, or add the model to it"
+        );
+        Err(NodeError::new(Category::ConfigError, message))
+    }
+
+    /// The node with all that this visit asks of it.
+    fn prepared(&self, visit: &NodeContext<'_>) -> Result<DynNode, NodeError> {
+        let node = self
+            .node
+            .chat(self.messages(visit)?)
+            .system(self.system(visit)?);
+        let node = node.tools(with_links(self.tools.clone(), &self.links, visit));
+        let node = self.with_choices(node, visit)?;
+        let Answer::Flexible(listed) = &self.answer else {
+            return Ok(node);
+        };
+        let step = visit.step.clone();
+        let listed = listed.clone();
+        Ok(node.flagging(move |member| !may_write(&step, &listed, member)))
+    }
+
     /// Untrusted text is fenced, since files of React Flow may use it here.
     fn system(&self, visit: &NodeContext<'_>) -> Result<String, NodeError> {
         let Some(template) = &self.system else {
@@ -97,28 +136,23 @@ impl Agent {
         visit.render_fenced(template, |name| visit.is_untrusted(name))
     }
 
-    fn with_choices(&self, ask: DynNode, visit: &NodeContext<'_>) -> Result<DynNode, NodeError> {
-        let lists = JsonTemplate::object(&self.choices, visit)?;
-        lists.into_iter().try_fold(ask, |ask, (path, list)| {
-            let choice = |value: &Value| match value {
-                Value::String(text) => Some(text.clone()),
-                Value::Number(number) => Some(number.to_string()),
-                _ => None,
-            };
-            let values = list
-                .as_array()
-                .and_then(|list| list.iter().map(choice).collect::<Option<Vec<_>>>());
-            let values = values.ok_or_else(|| {
+    /// Limits members of the answer to values that the state has by now.
+    fn with_choices(&self, node: DynNode, visit: &NodeContext<'_>) -> Result<DynNode, NodeError> {
+        let mut node = node;
+        for (path, list) in JsonTemplate::object(&self.choices, visit)? {
+            let Some(values) = choices_of(&list) else {
                 let id = visit.id();
                 let message = format!(
                     "the choices of `{path}` in the node `{id}` are no list of texts and numbers"
                 );
-                NodeError::new(Category::PrepError, message)
-            })?;
-            Ok(ask.choices(path, values))
-        })
+                return Err(NodeError::new(Category::PrepError, message));
+            };
+            node = node.choices(path, values);
+        }
+        Ok(node)
     }
 
+    /// The conversation as the agent sees it, with something to answer at its end.
     fn messages(&self, visit: &NodeContext<'_>) -> Result<Vec<Message>, NodeError> {
         let mut messages = view(visit.state(), visit.id(), |id| {
             visit.step.loaded.label_of(id).to_owned()
@@ -126,69 +160,70 @@ impl Agent {
         if let Some(prompt) = &self.prompt {
             let prompt = visit.render_fenced(prompt, |name| visit.step.is_retrieved(name))?;
             messages.push(Message::user(prompt));
-        } else if !messages
-            .last()
-            .is_some_and(|last| matches!(last.role, Role::User | Role::Tool))
-        {
+            return Ok(messages);
+        }
+        let has_question = match messages.last() {
+            Some(last) => matches!(last.role, Role::User | Role::Tool),
+            None => false,
+        };
+        if !has_question {
             messages.push(Message::user(CONTINUE_MESSAGE));
         }
         Ok(messages)
     }
 
+    /// What the answer writes: its text, and those of its members that the node may write.
     fn answered(&self, visit: &NodeContext<'_>, answer: Value) -> Update {
         let update = Update::new().with_message(Message::assistant(text_of(&answer).into_owned()));
-        let update = update.saving(self.save_as.as_ref(), || answer.clone());
-        let (Value::Object(members), answers) = (answer, &self.answer) else {
+        let mut update = update.saving(self.save_as.as_ref(), || answer.clone());
+        let Value::Object(members) = answer else {
             return update;
         };
-        let is_written = |key: &str| match answers {
-            Answer::Text => false,
-            Answer::Members(keys) => keys.iter().any(|one| one == key),
-            Answer::Flexible(listed) => may_write(visit.step, listed, key),
-        };
-        let written = members.into_iter().filter(|(key, _)| is_written(key));
-        written.fold(update, |update, (key, value)| update.with_value(key, value))
+        for (key, value) in members {
+            if self.answer.writes(visit.step, &key) {
+                update = update.with_value(key, value);
+            }
+        }
+        update
     }
 
+    /// Writes the trace of the agent's own tools, if an executor of the file shows it.
     fn traced(&self, visit: &NodeContext<'_>, update: Update) -> Update {
-        let Some(executor) = self
+        let executor = self
             .links
             .iter()
-            .find(|link| link.kind == LinkKind::Executor)
-        else {
+            .find(|link| link.kind == LinkKind::Executor);
+        let Some(executor) = executor else {
             return update;
         };
         let (messages, records) = visit.cx().tool_conversation();
-        let times: BTreeMap<&str, Duration> = records
-            .iter()
-            .map(|record| (record.id.as_str(), record.elapsed))
-            .collect();
-        let own: Vec<&str> = self.tools.names().collect();
-        let result = |id: &str| {
-            messages
+        let mut times: BTreeMap<&str, Duration> = BTreeMap::new();
+        for record in &records {
+            times.insert(&record.id, record.elapsed);
+        }
+        let mut executed = Vec::new();
+        for call in messages.iter().flat_map(Message::calls) {
+            if !self.tools.names().any(|name| name == call.name) {
+                continue;
+            }
+            let result = messages
                 .iter()
-                .find(|message| message.answers() == Some(id))
-        };
-        let calls = messages
-            .iter()
-            .flat_map(Message::calls)
-            .filter(|call| own.contains(&call.name.as_str()));
-        let ran = calls.filter_map(|call| {
-            let result = result(&call.id)?;
-            Some(ExecutedCall {
+                .find(|message| message.answers() == Some(call.id.as_str()));
+            let Some(result) = result else {
+                continue;
+            };
+            executed.push(ExecutedCall {
                 name: call.name.clone(),
                 arguments: arguments_of(&call.arguments),
                 result: result.content.clone(),
                 failed: result.is_failure(),
                 time: times.get(call.id.as_str()).copied().unwrap_or_default(),
-            })
-        });
-        let ran: Vec<ExecutedCall> = ran.collect();
-        if ran.is_empty() {
-            update
-        } else {
-            update.with_value(&*executor.id, trace(ran))
+            });
         }
+        if executed.is_empty() {
+            return update;
+        }
+        update.with_value(&*executor.id, trace(executed))
     }
 
     /// The visit ends with a call, and the flow continues where its link leads.
@@ -208,14 +243,14 @@ impl Agent {
                 ))
             }
         });
-        let update = messages
-            .into_iter()
-            .fold(Update::new(), Update::with_message)
-            .with_action(format!("{TOOL_CALL}:{}", link.id));
-        if is_executed_there {
-            update
-        } else {
-            update.with_value(handoff_key(&link.id), query_of(handoff.call()))
+        let mut update = Update::new();
+        for message in messages {
+            update = update.with_message(message);
         }
+        let update = update.with_action(format!("{TOOL_CALL}:{}", link.id));
+        if is_executed_there {
+            return update;
+        }
+        update.with_value(handoff_key(&link.id), query_of(handoff.call()))
     }
 }

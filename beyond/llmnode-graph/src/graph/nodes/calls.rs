@@ -73,7 +73,8 @@ fn description(link: &ToolLink) -> String {
 fn body(node: usize, visit: &NodeContext<'_>, values: Arc<State>) -> Arc<ToolFn> {
     let step = Arc::new(visit.step.for_call(node));
     Arc::new(move |cx: &Cx<'_, ()>, arguments: Value| {
-        let (step, values) = (step.clone(), Arc::clone(&values));
+        let step = step.clone();
+        let values = Arc::clone(&values);
         Box::pin(async move {
             let step: &GraphStep = match &*step {
                 Ok(step) => step,

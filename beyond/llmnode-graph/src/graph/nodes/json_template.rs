@@ -29,8 +29,11 @@ impl JsonTemplate {
                 JsonTemplate::Text(Arc::new(node.template(place, text)))
             }
             Value::Array(items) => {
-                let read = |(at, item)| JsonTemplate::read(item, &format!("{place}/{at}"), node);
-                JsonTemplate::List(items.iter().enumerate().map(read).collect())
+                let mut templates = Vec::with_capacity(items.len());
+                for (index, item) in items.iter().enumerate() {
+                    templates.push(JsonTemplate::read(item, &format!("{place}/{index}"), node));
+                }
+                JsonTemplate::List(templates)
             }
             Value::Object(members) => {
                 JsonTemplate::Object(JsonTemplate::members(members, place, node))
@@ -44,13 +47,13 @@ impl JsonTemplate {
         place: &str,
         node: &mut NodeLoader<'_>,
     ) -> Members {
-        let read = |(name, value): (&String, &Value)| {
-            (
-                name.clone(),
-                JsonTemplate::read(value, &format!("{place}/{}", escaped(name)), node),
-            )
-        };
-        members.iter().map(read).collect()
+        let mut templates = Vec::with_capacity(members.len());
+        for (name, value) in members {
+            let place = format!("{place}/{}", escaped(name));
+            let template = JsonTemplate::read(value, &place, node);
+            templates.push((name.clone(), template));
+        }
+        templates
     }
 
     fn value(&self, visit: &NodeContext<'_>, left: &mut usize) -> Result<Value, NodeError> {
@@ -81,6 +84,7 @@ impl JsonTemplate {
         })
     }
 
+    /// The members with their values, all together no larger than a state may be.
     pub(super) fn object(
         members: &Members,
         visit: &NodeContext<'_>,

@@ -83,8 +83,11 @@ where
     fn exec<'a>(&'a self, visit: &'a NodeContext<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
         Box::pin(async move {
             let mut fields = JsonTemplate::object(&self.input, visit)?;
-            let of_state = |name: &String| Some((name.clone(), visit.value(name)?.clone()));
-            fields.extend(self.from_state.iter().filter_map(of_state));
+            for name in &self.from_state {
+                if let Some(value) = visit.value(name) {
+                    fields.insert(name.clone(), value.clone());
+                }
+            }
             let node = N::deserialize(Value::Object(fields)).map_err(|error| {
                 let message = format!("the fields of `{}` cannot be read: {error}", N::NAME);
                 NodeError::new(Category::PrepError, message).with_source(error)

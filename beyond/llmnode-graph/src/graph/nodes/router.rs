@@ -78,19 +78,20 @@ pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
             let message = "is empty, and no text matches that: write the text to look for, or remove the route";
             node.fault(&format!("{place}/value"), message);
         }
-        let build = |size| {
-            RegexBuilder::new(&value)
-                .case_insensitive(true)
-                .size_limit(size)
-                .build()
-        };
         let regex = match condition {
-            Condition::Regex if !value.is_empty() => bounded_regex(build).map(Some),
+            Condition::Regex if !value.is_empty() => bounded_regex(|size| {
+                RegexBuilder::new(&value)
+                    .case_insensitive(true)
+                    .size_limit(size)
+                    .build()
+            })
+            .map(Some),
             _ => Ok(None),
         };
         match regex {
             Ok(regex) => {
-                let (source, lowercase) = (own.or_else(|| source.clone()), value.to_lowercase());
+                let source = own.or_else(|| source.clone());
+                let lowercase = value.to_lowercase();
                 read.push(Route {
                     source,
                     condition,
@@ -137,7 +138,8 @@ impl Route {
             (Condition::Regex, None) => false,
             (Condition::Regex, Some((regex, most))) if text.len() <= *most => regex.is_match(text),
             (Condition::Regex, Some((regex, most))) => {
-                let (length, pattern) = (text.len(), one_line(regex.as_str(), 80));
+                let length = text.len();
+                let pattern = one_line(regex.as_str(), 80);
                 return Err(format!(
                     "the text has {length} bytes, and {pattern:?} is searched in {most} at most: shorten the text or the pattern, or use \"contains\""
                 ));

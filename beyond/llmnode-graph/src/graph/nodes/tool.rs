@@ -73,6 +73,7 @@ pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
     Some(calling)
 }
 
+/// A node that makes one call, whose arguments the file has.
 struct ToolCallNode {
     tools: Toolset,
     name: String,
@@ -104,6 +105,7 @@ impl GraphNode for ToolCallNode {
     }
 }
 
+/// A node that executes what an agent before it has called.
 struct Executor {
     tools: Toolset,
     save_as: Option<String>,
@@ -147,6 +149,7 @@ impl GraphNode for Executor {
     }
 }
 
+/// A call and its result, for the trace.
 pub(super) struct ExecutedCall {
     pub(super) name: String,
     pub(super) arguments: Value,
@@ -155,6 +158,7 @@ pub(super) struct ExecutedCall {
     pub(super) time: Duration,
 }
 
+/// Executes a call, and measures how long it took.
 async fn ran(
     tools: &Toolset,
     visit: &NodeContext<'_>,
@@ -171,7 +175,8 @@ async fn ran(
         ),
     };
     let time = clock.now().saturating_duration_since(began);
-    let (name, arguments) = (call.name.clone(), arguments_of(&call.arguments));
+    let name = call.name.clone();
+    let arguments = arguments_of(&call.arguments);
     Ok(ExecutedCall {
         name,
         arguments,
@@ -181,34 +186,33 @@ async fn ran(
     })
 }
 
+/// What is no JSON is shown as the text that it is.
 pub(super) fn arguments_of(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
 }
 
 /// For front ends: `{tools: [{name, arguments, result, ms}], last_tool_input, output}`, all within one result's limit.
 pub(super) fn trace(all: Vec<ExecutedCall>) -> Value {
-    let (mut input, mut output) = (Value::Null, Value::Null);
     let most = MAX_RESULT / all.len().max(1);
-    let tool = |ExecutedCall {
-                    name,
-                    arguments,
-                    result,
-                    time,
-                    ..
-                }: ExecutedCall| {
-        let arguments = match size(&arguments) > most {
-            true => Value::String(capped(arguments.to_string(), most)),
-            false => arguments,
+    let mut input = Value::Null;
+    let mut output = Value::Null;
+    let mut tools = Vec::with_capacity(all.len());
+    for call in all {
+        let arguments = if size(&call.arguments) > most {
+            Value::String(capped(call.arguments.to_string(), most))
+        } else {
+            call.arguments
         };
-        let result = capped(result, most);
-        (input, output) = (arguments.clone(), Value::String(result.clone()));
-        let ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        json!({"name": name, "arguments": arguments, "result": result, "ms": ms})
-    };
-    let tools: Vec<Value> = all.into_iter().map(tool).collect();
+        let result = capped(call.result, most);
+        let ms = u64::try_from(call.time.as_millis()).unwrap_or(u64::MAX);
+        tools.push(json!({"name": call.name, "arguments": arguments, "result": result, "ms": ms}));
+        input = arguments;
+        output = Value::String(result);
+    }
     json!({"tools": tools, "last_tool_input": input, "output": output})
 }
 
+/// A result that is JSON is written as such. A number stays the text that the tool wrote.
 fn value_of(result: &str) -> Value {
     match serde_json::from_str(result) {
         Ok(value @ (Value::Array(_) | Value::Object(_))) => value,

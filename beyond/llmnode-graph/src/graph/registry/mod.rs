@@ -206,7 +206,8 @@ pub(super) fn names(of: &dyn NodeType) -> impl Iterator<Item = &str> {
 }
 
 fn check_names<'n>(what: &str, names: impl Iterator<Item = &'n str>, faults: &mut Vec<String>) {
-    let (mut seen, mut duplicates) = (BTreeSet::new(), BTreeSet::new());
+    let mut seen = BTreeSet::new();
+    let mut duplicates = BTreeSet::new();
     for name in names {
         if !is_name(name) {
             faults.push(format!(
@@ -217,8 +218,11 @@ fn check_names<'n>(what: &str, names: impl Iterator<Item = &'n str>, faults: &mu
             duplicates.insert(name);
         }
     }
-    let twice = |name| format!("two {what}s are called {name:?}; give one of them another name");
-    faults.extend(duplicates.into_iter().map(twice));
+    for name in duplicates {
+        faults.push(format!(
+            "two {what}s are called {name:?}; give one of them another name"
+        ));
+    }
 }
 
 impl fmt::Debug for Registry {

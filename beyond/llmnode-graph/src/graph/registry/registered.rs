@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use llmnode_runtime::internal::ToolsetInternals as _;
-use llmnode_runtime::{ChatModel, Run, Settings, ToolCall};
+use llmnode_runtime::{ChatModel, Run, ToolCall};
 use serde_json::Value;
 
 use super::names;
@@ -15,10 +15,11 @@ use crate::graph::node_type::{CheckedRegistry, NodeType, RegisteredInner};
 impl CheckedRegistry {
     /// Creates a run on a model, together with the registered models. Agents without a profile ask this model.
     pub fn run(&self, model: impl ChatModel + 'static) -> Run {
-        let add = |run: Run, (name, model, settings): &(String, Arc<dyn ChatModel>, Settings)| {
-            run.model_with(name.clone(), Arc::clone(model), settings.clone())
-        };
-        self.0.models.iter().fold(Run::new(model), add)
+        let mut run = Run::new(model);
+        for (name, model, settings) in &self.0.models {
+            run = run.model_with(name.clone(), Arc::clone(model), settings.clone());
+        }
+        run
     }
 
     /// Returns the node types by name, with their aliases.
