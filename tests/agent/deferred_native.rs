@@ -100,7 +100,7 @@ impl Native {
                 searched,
                 found,
                 {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "cloud_create_server",
-                    "namespace": "cloud_create_server", "arguments": "{\"number\": 1}", "status": "completed"}
+                    "namespace": "cloud", "arguments": "{\"number\": 1}", "status": "completed"}
             ])),
             (Native::Responses, _) => responses(json!([
                 {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
@@ -136,14 +136,19 @@ fn responses(output: Value) -> Answer {
     )
 }
 
+/// Those of a namespace are in it.
 fn names(body: &Value, deferred: bool) -> Vec<String> {
-    let tools = body["tools"].as_array().unwrap();
-    tools
-        .iter()
-        .filter(|tool| (tool["defer_loading"] == true) == deferred)
-        .filter_map(|tool| tool["name"].as_str())
-        .map(str::to_owned)
-        .collect()
+    let mut names = Vec::new();
+    for tool in body["tools"].as_array().unwrap() {
+        let within = tool["tools"].as_array().cloned().unwrap_or_default();
+        for one in std::iter::once(tool).chain(&within) {
+            let is_named = one["type"] != "namespace" && one.get("name").is_some();
+            if is_named && (one["defer_loading"] == true) == deferred {
+                names.push(one["name"].as_str().unwrap().to_owned());
+            }
+        }
+    }
+    names
 }
 
 #[tokio::test]
@@ -171,6 +176,18 @@ async fn the_provider_finds_tools_and_what_it_found_goes_back() {
         let deferred = names(&bodies[0], true);
         assert_eq!(deferred.len(), 48 - 1 - 4);
         assert!(deferred.contains(&"cloud_create_server".to_owned()));
+        if native == Native::Responses {
+            // It reads the namespaces alone.
+            let tools = bodies[0]["tools"].as_array().unwrap();
+            let spaces = tools.iter().filter(|tool| tool["type"] == "namespace");
+            let spaces: Vec<&str> = spaces.filter_map(|one| one["name"].as_str()).collect();
+            assert_eq!(spaces, ["cloud", "hr", "mail", "shop"]);
+            assert!(
+                bodies[1]["input"]
+                    .to_string()
+                    .contains(r#""namespace":"cloud""#)
+            );
+        }
         // The beginning of the prompt stays, and so does what the provider said.
         assert_eq!(bodies[0]["tools"], bodies[1]["tools"], "{native:?}");
         let back = native.sent_back(&bodies[1]);

@@ -134,6 +134,14 @@ impl ToolSpec {
             deferred: false,
         }
     }
+
+    /// What it belongs to: what its name begins with, up to the first mark that separates words. The names of tools of MCP
+    /// servers begin with the server's name.
+    #[doc(hidden)]
+    pub fn group(&self) -> &str {
+        let name = &*self.name;
+        name.split(['_', '-']).next().unwrap_or(name)
+    }
 }
 
 impl fmt::Debug for ToolSpec {

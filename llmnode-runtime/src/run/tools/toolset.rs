@@ -250,7 +250,7 @@ impl Toolset {
     /// conversation. A search takes one of the agent's turns, and is no call of a tool in [`Limits`](crate::Limits). A tool that
     /// the model calls without a search runs at once. Approvals, journals and records are as ever those of the tool. Where a
     /// new tool would make the provider read a long prompt again, the model reads the tool's schema in the result of the search,
-    /// and calls it by a tool `call_tool`.
+    /// and calls it by a tool `call_tool`. Anthropic, and OpenAI by the Responses API, search themselves at their own hosts.
     ///
     /// With fewer than 20 tools, or with tools whose descriptions and schemas have less than about 800 tokens together (a tenth of
     /// the smallest windows), all are listed, since a search would cost more. Default: all tools are listed.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use llmnode_model::ResponseFormat;
+use llmnode_model::{ResponseFormat, ToolSpec};
 use llmnode_reader::internal::{Profile, sent};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -91,6 +91,12 @@ enum Tool<'a> {
     },
     /// OpenAI's own search of the tools that are not listed.
     ToolSearch,
+    /// Of tools that are not listed the model reads names and descriptions, but of those in a namespace nothing: only its own.
+    Namespace {
+        name: &'a str,
+        description: String,
+        tools: Vec<Tool<'a>>,
+    },
     /// A provider's own tool, from `extra`.
     #[serde(untagged)]
     Given(&'a Value),
@@ -200,21 +206,61 @@ fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
             defer_loading: false,
         }
     });
-    let deferred = prepared
-        .deferred_tools()
-        .map(|(tool, schema)| Tool::Function {
-            name: &tool.name,
-            description: &tool.description,
-            parameters: sent(schema, Profile::Function),
-            strict: says_strict(false),
-            defer_loading: true,
-        });
     let search = prepared.searches_tools().then_some(Tool::ToolSearch);
     search
         .into_iter()
         .chain(listed)
         .chain(own)
-        .chain(deferred)
+        .chain(deferred(prepared))
         .chain(prepared.given_list("tools").map(Tool::Given))
         .collect()
+}
+
+/// The tools that OpenAI is to find, those of one server in a namespace.
+fn deferred<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
+    let mut groups: BTreeMap<&str, Vec<&ToolSpec>> = BTreeMap::new();
+    for (tool, _) in prepared.deferred_tools() {
+        groups.entry(tool.group()).or_default().push(tool);
+    }
+    let mut deferred = Vec::new();
+    for (group, members) in groups {
+        let functions = members.iter().map(|tool| deferred_function(prepared, tool));
+        let is_a_tool = prepared.tools().any(|(tool, _)| tool.name == group)
+            || members.iter().any(|tool| tool.name == group);
+        if members.len() == 1 || is_a_tool {
+            deferred.extend(functions);
+            continue;
+        }
+        deferred.push(Tool::Namespace {
+            name: group,
+            description: namespace_description(&members),
+            tools: functions.collect(),
+        });
+    }
+    deferred
+}
+
+fn deferred_function<'a>(prepared: &'a PreparedRequest<'_>, tool: &'a ToolSpec) -> Tool<'a> {
+    Tool::Function {
+        name: &tool.name,
+        description: &tool.description,
+        parameters: sent(prepared.allowed(&tool.schema), Profile::Function),
+        strict: Some(false).filter(|_| !prepared.leaves_out(Part::StrictFunctions)),
+        defer_loading: true,
+    }
+}
+
+/// All that the model knows of a namespace before it searches, so the names of its tools are in it.
+fn namespace_description(members: &[&ToolSpec]) -> String {
+    const MOST_BYTES: usize = 1_000;
+    let mut description = format!("{} tools:", members.len());
+    for tool in members {
+        if description.len() + tool.name.len() > MOST_BYTES {
+            description.push_str(" and others");
+            break;
+        }
+        description.push(' ');
+        description.push_str(&tool.name);
+    }
+    description
 }

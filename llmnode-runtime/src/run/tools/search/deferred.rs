@@ -9,7 +9,7 @@ use llmnode_reader::OutputSchema;
 use llmnode_reader::internal::one_line;
 use serde_json::{Value, json};
 
-use super::index::{Index, Indexed, group_of};
+use super::index::{Index, Indexed};
 use crate::error::NodeError;
 
 /// With fewer tools, a search costs more than it saves.
@@ -125,7 +125,7 @@ impl Search {
     pub(in crate::run) fn list(&self, request: &mut Request) {
         let mut listed = self.always.clone();
         for found in request.messages.iter().filter_map(Message::found) {
-            if found.way == FoundWay::Shown {
+            if found.way != FoundWay::Listed {
                 continue;
             }
             for name in &found.names {
@@ -232,7 +232,7 @@ fn indexed(tool: &ToolSpec) -> Indexed<'_> {
         name: &tool.name,
         description: &tool.description,
         parameters,
-        group: group_of(&tool.name),
+        group: tool.group(),
     }
 }
 
@@ -259,7 +259,7 @@ fn add_parameters(schema: &Value, depth: usize, to: &mut String) {
 fn groups<'t>(tools: impl Iterator<Item = &'t ToolSpec>) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for tool in tools {
-        *counts.entry(group_of(&tool.name)).or_default() += 1;
+        *counts.entry(tool.group()).or_default() += 1;
     }
     counts.retain(|_, count| *count > 1);
     let shown = counts

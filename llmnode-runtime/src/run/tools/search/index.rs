@@ -30,7 +30,7 @@ pub(super) struct Indexed<'t> {
     pub(super) description: &'t str,
     /// Names and descriptions of the parameters.
     pub(super) parameters: String,
-    /// Of its server, as [`group_of`] says.
+    /// Of its server, if it is of one.
     pub(super) group: &'t str,
 }
 
@@ -146,18 +146,16 @@ impl Index {
     }
 }
 
-/// What a tool belongs to: what its name begins with, up to the first mark that separates words. Tools of MCP servers begin with the
-/// server's name.
-pub(super) fn group_of(name: &str) -> &str {
-    name.split(['_', '-', '.', '/']).next().unwrap_or(name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const TOOLS: &str = include_str!("cases/tools.tsv");
     const QUERIES: &str = include_str!("cases/queries.tsv");
+
+    fn group_of(name: &str) -> &str {
+        name.split('_').next().unwrap()
+    }
 
     fn columns(line: &str) -> [&str; 3] {
         let columns: Vec<&str> = line.split('\t').collect();
