@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tracing::{Instrument, Span};
 
-use super::call_options::{CallOptions, Handover, origin, turn_of};
+use super::call_options::{CallOptions, Handover, Writer, origin, turn_of};
 use super::context::{CallContext, CallExtensions, Caller};
 use super::core::RunCore;
 use super::cx::Cx;
@@ -64,8 +64,78 @@ pub(super) type CallResult<T> = Result<CallReport<T>, NodeError>;
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Call<'r, T> {
     pub(super) options: CallOptions<'r>,
-    handover: Handover<'r, T>,
-    under_way: BoxFuture<'r, CallResult<T>>,
+    /// Writes the output for a conversation, if the call has one.
+    writer: Option<Writer<T>>,
+    /// Makes the future, with all settings, when the call is first polled.
+    begin: Box<dyn Begin<'r, T> + 'r>,
+    under_way: Option<BoxFuture<'r, CallResult<T>>>,
+}
+
+/// What a call does when it is first polled. Its code is compiled for every type of output, so this is no future that waits for
+/// its settings behind a lock, nor a closure: both are several functions more.
+trait Begin<'r, T>: Send {
+    fn begin(&mut self, handover: Handover<'r, T>) -> BoxFuture<'r, CallResult<T>>;
+}
+
+/// Who makes a call, until it begins: a `Caller` is long, and would be kept twice.
+#[derive(Clone, Copy)]
+pub(super) enum CalledBy<'r> {
+    Run,
+    Node(&'r CallContext<'r>),
+    Caller(&'r Caller<'r>),
+}
+
+impl<'r> CalledBy<'r> {
+    fn caller(self) -> Caller<'r> {
+        match self {
+            CalledBy::Run => Caller::default(),
+            CalledBy::Node(context) => Caller {
+                execution: Some(context),
+                ..Caller::default()
+            },
+            CalledBy::Caller(caller) => *caller,
+        }
+    }
+}
+
+struct Borrowed<'r, N, S: ?Sized> {
+    core: &'r RunCore,
+    called_by: CalledBy<'r>,
+    state: &'r S,
+    node: &'r N,
+}
+
+impl<'r, N: Exec<S>, S: ?Sized> Begin<'r, N::Output> for Borrowed<'r, N, S> {
+    fn begin(&mut self, handover: Handover<'r, N::Output>) -> BoxFuture<'r, CallResult<N::Output>> {
+        let caller = self.called_by.caller();
+        typed(self.core, caller, self.state, self.node, handover)
+    }
+}
+
+struct Owned<'r, N, S: ?Sized> {
+    core: &'r RunCore,
+    state: &'r S,
+    /// Moves into the future, once.
+    node: Option<N>,
+}
+
+impl<'r, N, S> Begin<'r, N::Output> for Owned<'r, N, S>
+where
+    N: Exec<S> + Send + 'r,
+    N::Output: Send + 'r,
+    S: ?Sized,
+{
+    fn begin(&mut self, handover: Handover<'r, N::Output>) -> BoxFuture<'r, CallResult<N::Output>> {
+        let core = self.core;
+        let state = self.state;
+        let node = self.node.take();
+        Box::pin(async move {
+            match node {
+                Some(node) => typed(core, Caller::default(), state, &node, handover).await,
+                None => Err(without_value()),
+            }
+        })
+    }
 }
 
 impl RunCore {
@@ -88,9 +158,9 @@ impl RunCore {
 }
 
 impl<'r, T> Call<'r, T> {
-    pub(crate) fn new<S, N>(
+    pub(super) fn new<S, N>(
         core: &'r RunCore,
-        caller: Caller<'r>,
+        called_by: CalledBy<'r>,
         state: &'r S,
         node: &'r N,
     ) -> Self
@@ -98,13 +168,12 @@ impl<'r, T> Call<'r, T> {
         S: ?Sized,
         N: Exec<S, Output = T>,
     {
-        let handover = Handover::default();
-        let under_way = typed(core, caller, state, node, handover.clone());
-        Call {
-            options: CallOptions::default(),
-            handover,
-            under_way,
-        }
+        Call::begun_by(Box::new(Borrowed {
+            core,
+            called_by,
+            state,
+            node,
+        }))
     }
 
     pub(crate) fn owned<S, N>(core: &'r RunCore, state: &'r S, node: N) -> Self
@@ -113,14 +182,19 @@ impl<'r, T> Call<'r, T> {
         N: Exec<S, Output = T> + Send + 'r,
         T: Send + 'r,
     {
-        let handover = Handover::default();
-        let given = handover.clone();
-        let under_way =
-            Box::pin(async move { typed(core, Caller::default(), state, &node, given).await });
+        Call::begun_by(Box::new(Owned {
+            core,
+            state,
+            node: Some(node),
+        }))
+    }
+
+    fn begun_by(begin: Box<dyn Begin<'r, T> + 'r>) -> Self {
         Call {
             options: CallOptions::default(),
-            handover,
-            under_way,
+            writer: None,
+            begin,
+            under_way: None,
         }
     }
 
@@ -304,7 +378,8 @@ impl<S: ?Sized> Cx<'_, S> {
     where
         N: Exec<S, Output = T>,
     {
-        Call::new(self.context.core, self.caller(), self.state, node)
+        let called_by = CalledBy::Node(&self.context);
+        Call::new(self.context.core, called_by, self.state, node)
     }
 }
 
@@ -323,7 +398,7 @@ impl<'r, T: Serialize> Call<'r, T> {
     /// A node with a field `#[node(history)]`, or one that asks no model itself, is a `config_error`.
     pub fn conversation(mut self, conversation: &'r dyn TurnStore) -> Self {
         self.options.rare().turn = Some(Turn::new(conversation));
-        self.handover.state().writer = Some(answer_text::<T>);
+        self.writer = Some(answer_text::<T>);
         self
     }
 }
@@ -338,8 +413,14 @@ fn answer_text<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
 
 impl<T> Call<'_, T> {
     pub(super) fn poll_report(&mut self, cx: &mut Context<'_>) -> Poll<CallResult<T>> {
-        self.handover.state().handed.give(&mut self.options);
-        self.under_way.as_mut().poll(cx)
+        let under_way = match &mut self.under_way {
+            Some(under_way) => under_way,
+            none => none.insert(self.begin.begin(Handover {
+                options: std::mem::take(&mut self.options),
+                writer: self.writer,
+            })),
+        };
+        under_way.as_mut().poll(cx)
     }
 }
 
@@ -499,37 +580,42 @@ where
             "`attempts` in the `SETTINGS` of a node that is not `idempotent`: it must not be executed again; leave one of them out"
         );
     }
+    // Made here, since a variable of the block would have a place in the future beside those that it is made of.
+    let mut node = TypedExec {
+        node,
+        state,
+        value: None,
+        handover,
+    };
     Box::pin(async move {
-        let mut node = TypedExec {
-            node,
-            state,
-            value: None,
-            handover,
-        };
         let outcome = start(core, caller, &mut node).await;
-        match (outcome, node.value) {
-            (
-                Ok(CallReport {
-                    value: (),
-                    record,
-                    total,
-                    replayed,
-                    messages,
-                    carried,
-                }),
-                Some(value),
-            ) => Ok(CallReport {
-                value,
-                record,
-                total,
-                replayed,
-                messages,
-                carried,
-            }),
-            (Ok(_), None) => Err(without_value()),
-            (Err(error), _) => Err(error),
-        }
+        with_value(outcome, node.value)
     })
+}
+
+/// Apart from the future, which would get a flag for each part that may be moved out.
+fn with_value<T>(outcome: CallResult<()>, value: Option<T>) -> CallResult<T> {
+    let report = match outcome {
+        Ok(report) => report,
+        Err(error) => return Err(error),
+    };
+    match value {
+        Some(value) => Ok(report.of_value(value)),
+        None => Err(without_value()),
+    }
+}
+
+impl CallReport<()> {
+    fn of_value<T>(self, value: T) -> CallReport<T> {
+        CallReport {
+            value,
+            record: self.record,
+            total: self.total,
+            replayed: self.replayed,
+            messages: self.messages,
+            carried: self.carried,
+        }
+    }
 }
 
 /// A call succeeds only with a value.
@@ -805,7 +891,7 @@ impl<T> fmt::Debug for Call<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Call")
             .field("settings", &self.options.overrides)
-            .field("under_way", &self.handover.has_begun())
+            .field("under_way", &self.under_way.is_some())
             .finish_non_exhaustive()
     }
 }

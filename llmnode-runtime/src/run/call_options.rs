@@ -1,6 +1,6 @@
 //! The settings of one call, on their way into its future.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use super::listener::Listener;
 use super::resume::Origin;
@@ -9,71 +9,19 @@ use crate::ledger::RunRecorder;
 use crate::pause::{Paused, Unfinished};
 use crate::settings::Settings;
 
-/// The settings of a call on their way into its future, which takes them when it is first polled.
-pub(super) struct Handover<'r, T>(Arc<Mutex<HandoverState<'r, T>>>);
-
-pub(super) struct HandoverState<'r, T> {
-    pub(super) handed: Handed<'r>,
+/// What a call hands to its future when it is first polled.
+pub(super) struct Handover<'r, T> {
+    pub(super) options: CallOptions<'r>,
     /// Writes the output for a conversation, if the call has one.
     pub(super) writer: Option<Writer<T>>,
 }
 
-impl<T> Clone for Handover<'_, T> {
-    fn clone(&self) -> Self {
-        Handover(Arc::clone(&self.0))
-    }
-}
-
 impl<T> Default for Handover<'_, T> {
     fn default() -> Self {
-        Handover(Arc::new(Mutex::new(HandoverState {
-            handed: Handed::NotYet,
+        Handover {
+            options: CallOptions::default(),
             writer: None,
-        })))
-    }
-}
-
-#[derive(Default)]
-pub(super) enum Handed<'r> {
-    #[default]
-    NotYet,
-    Given(CallOptions<'r>),
-    Taken,
-}
-
-impl<'r> Handed<'r> {
-    /// Has an effect once.
-    pub(super) fn give(&mut self, options: &mut CallOptions<'r>) {
-        if matches!(self, Handed::NotYet) {
-            *self = Handed::Given(std::mem::take(options));
         }
-    }
-
-    fn take(&mut self) -> CallOptions<'r> {
-        match std::mem::replace(self, Handed::Taken) {
-            Handed::Given(options) => options,
-            Handed::NotYet | Handed::Taken => CallOptions::default(),
-        }
-    }
-}
-
-impl<'r, T> Handover<'r, T> {
-    pub(super) fn take(&self) -> CallOptions<'r> {
-        self.state().handed.take()
-    }
-
-    /// Returns the output as the text of a message, if the call has a conversation.
-    pub(super) fn write(&self, value: &T) -> Option<Result<String, serde_json::Error>> {
-        let writer = self.state().writer?;
-        Some(writer(value))
-    }
-
-    pub(super) fn state(&self) -> MutexGuard<'_, HandoverState<'r, T>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn has_begun(&self) -> bool {
-        !matches!(self.state().handed, Handed::NotYet)
     }
 }
 

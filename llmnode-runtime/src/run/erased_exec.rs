@@ -28,7 +28,7 @@ pub(super) trait ErasedExec<'n, 'r>: Send {
     fn settings(&self) -> &'n Settings;
 
     /// The settings of the call, which are there once.
-    fn options(&self) -> CallOptions<'r>;
+    fn options(&mut self) -> CallOptions<'r>;
 
     /// The output as the text of a message. `None`: there is none, or nobody wants it.
     fn answer(&self) -> Option<Result<String, serde_json::Error>>;
@@ -70,12 +70,15 @@ impl<'n, 'r, N: Exec<S>, S: ?Sized> ErasedExec<'n, 'r> for TypedExec<'n, 'r, N, 
         self.node.settings()
     }
 
-    fn options(&self) -> CallOptions<'r> {
-        self.handover.take()
+    fn options(&mut self) -> CallOptions<'r> {
+        std::mem::take(&mut self.handover.options)
     }
 
     fn answer(&self) -> Option<Result<String, serde_json::Error>> {
-        self.handover.write(self.value.as_ref()?)
+        match (&self.value, self.handover.writer) {
+            (Some(value), Some(writer)) => Some(writer(value)),
+            _ => None,
+        }
     }
 
     fn execute<'a>(&'a mut self, context: CallContext<'a>) -> BoxFuture<'a, Result<(), BoxError>> {

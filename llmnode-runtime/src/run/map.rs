@@ -12,7 +12,7 @@ use llmnode_model::{BoxFuture, Cache, Category, Reasoning};
 
 use super::batches::{BatchApi, BatchPool};
 use super::bounded::{BoundedFutures, CONCURRENCY};
-use super::call::{Call, CallReport};
+use super::call::{Call, CallReport, CalledBy};
 use super::change_check::ChangeCheck;
 use super::context::Caller;
 use super::core::RunCore;
@@ -481,8 +481,8 @@ where
             }
             let caller = caller.limited(around.as_ref()).of_item(&item);
             item.begin_call();
-            let mut call =
-                Call::new(core, caller, state, &node).settings(Settings::clone(&settings));
+            let mut call = Call::new(core, CalledBy::Caller(&caller), state, &node)
+                .settings(Settings::clone(&settings));
             if let Some(unfinished) = unfinished.take() {
                 call = call.resume(unfinished);
             }

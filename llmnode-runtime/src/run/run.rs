@@ -8,7 +8,7 @@ use futures_core::Stream;
 use llmnode_model::ChatModel;
 use llmnode_model::internal::Gates;
 
-use super::call::Call;
+use super::call::{Call, CalledBy};
 use super::context::Caller;
 use super::core::RunCore;
 use super::extract::Extract;
@@ -334,7 +334,7 @@ impl<S> Run<S> {
     where
         N: Exec<S, Output = T> + ?Sized,
     {
-        Call::new(&self.core, Caller::default(), &self.state, node)
+        Call::new(&self.core, CalledBy::Run, &self.state, node)
     }
 
     /// Reads a type out of a text, without a node: `run.extract::<Invoice>(&text).retries(2).await?`. The call has the same
@@ -353,7 +353,7 @@ impl<S> Run<S> {
         T: ?Sized,
         N: Exec<T>,
     {
-        Call::new(&self.core, Caller::default(), state, node)
+        Call::new(&self.core, CalledBy::Run, state, node)
     }
 
     /// Calls many nodes, eight at a time by default ([`concurrency`](Map::concurrency)). The results are in the order
