@@ -209,8 +209,8 @@ impl ModelAttempts<'_, '_> {
                 .skip(rounds),
         );
         if let Some(search) = &self.search {
-            let asked = conversation.messages.get(..rounds).unwrap_or_default();
-            take_over(&mut self.request, asked);
+            let before = conversation.messages.get(..rounds);
+            take_over(&mut self.request, before.unwrap_or_default());
             search.list(&mut self.request);
         }
         self.stable_len = self.request.messages.len();
@@ -218,11 +218,10 @@ impl ModelAttempts<'_, '_> {
         self.history.turns.used = *turns;
         self.history.unknown_tool_rounds = *unknown;
         self.sent = conversation.sent.clone().map(Arc::new);
-        if calls.is_empty() {
+        match calls.is_empty() {
             // Whole rounds alone: the model is asked next.
-            self.plan_request(AttemptKind::First);
-        } else {
-            self.resume_round(content, carried.clone().map(Arc::new), calls.clone());
+            true => self.plan_request(AttemptKind::First),
+            false => self.resume_round(content, carried.clone().map(Arc::new), calls.clone()),
         }
         Ok(())
     }
