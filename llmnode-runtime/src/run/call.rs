@@ -35,6 +35,7 @@ use crate::ledger::{
     Usage, UsedFallback, record_event,
 };
 use crate::limits::{CallLimits, LimitedNode, Limits};
+use crate::node::NodeFacts;
 use crate::pause::{IntoPaused, Unfinished};
 use crate::settings::{Backoff, EMPTY_SETTINGS, Failures, Recovery, Settings, setters};
 use crate::text::impl_debug;
@@ -710,11 +711,16 @@ fn execution<'r>(
     node: &'r mut dyn ErasedExec<'_, '_>,
 ) -> impl Future<Output = Result<(), NodeError>> {
     async move {
-        let facts = node.facts();
+        // The two alone: all of them would have their room in the future.
+        let NodeFacts {
+            idempotent,
+            retries_itself,
+            ..
+        } = node.facts();
         let levels = [settings, &core.settings, node.settings(), &core.defaults];
         let limits = &limits(core, caller, call, levels, node.limited())?;
         let item = caller.map_item();
-        if !facts.idempotent {
+        if !idempotent {
             item.into_iter().for_each(MapItem::begin_what_happens_once);
             record_call_begin(call).await?;
         }
@@ -732,13 +738,13 @@ fn execution<'r>(
             origin,
             item,
         };
-        if own.turn.is_some() && !facts.retries_itself {
+        if own.turn.is_some() && !retries_itself {
             return Err(without_conversation());
         }
-        if facts.retries_itself {
+        if retries_itself {
             return node.execute(context).await.map_err(NodeError::of_execution);
         }
-        exec_with_attempts(node, &context, levels, facts).await
+        exec_with_attempts(node, &context, levels).await
     }
 }
 

@@ -10,7 +10,6 @@ use super::failure::Failure;
 use crate::error::NodeError;
 use crate::ledger::{CallGuard, UsedFallback};
 use crate::limits::Deadline;
-use crate::node::NodeFacts;
 use crate::settings::{Next, NodeKind, Progress, Resolved, Settings};
 use crate::validate::AttemptInfo;
 
@@ -19,14 +18,13 @@ pub(super) fn exec_with_attempts<'a>(
     node: &'a mut (dyn ErasedExec<'_, '_> + 'a),
     context: &'a CallContext<'a>,
     levels: [&'a Settings; 4],
-    facts: NodeFacts,
 ) -> BoxFuture<'a, Result<(), NodeError>> {
     Box::pin(async move {
         let call = context.call;
         let kind = NodeKind {
             // `exec_fallback`, which every such node has.
             fallback: true,
-            ..NodeKind::from_facts(facts, None)
+            ..NodeKind::from_facts(node.facts(), None)
         };
         let settings = Resolved::new(levels, kind)?;
         if let Some(listener) = context.listener() {
