@@ -16,6 +16,21 @@ struct Desk {
     number: u8,
 }
 
+/// Nobody sits at desk 9. What is asked for then has a narrower schema.
+const UNSTAFFED: &str = r#"{"number": 9}"#;
+
+#[validate]
+impl Desk {
+    fn is_staffed(&self) -> Result<(), Invalid> {
+        match self.number {
+            9 => Err(Invalid::at("number", "nobody sits there")
+                .allowed([4, 5])
+                .only()),
+            _ => Ok(()),
+        }
+    }
+}
+
 #[derive(Default)]
 struct Office {
     rules: String,
@@ -55,6 +70,8 @@ struct Step {
     rounds: Vec<(usize, bool)>,
     /// Answers that are refused before the good one.
     bad_answers: usize,
+    /// Another answer is refused, and a list of what is allowed narrows the schema of the next one.
+    narrows: bool,
     before: Before,
 }
 
@@ -81,9 +98,12 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => Just(Before::ByHand),
     ];
     let rounds = prop::collection::vec((1_usize..4, prop::bool::weighted(0.3)), 0..4);
-    let step = (rounds, 0_usize..6, before).prop_map(|(rounds, bad_answers, before)| Step {
+    let narrows = prop::bool::weighted(0.3);
+    let step = (rounds, 0_usize..6, narrows, before);
+    let step = step.prop_map(|(rounds, bad_answers, narrows, before)| Step {
         rounds,
-        bad_answers,
+        bad_answers: bad_answers.saturating_sub(usize::from(narrows)),
+        narrows,
         before,
     });
     prop::collection::vec(step, 1..4)
@@ -99,6 +119,9 @@ fn script(step: &Step) -> Vec<StubReply> {
             reply = reply.and_call("send", json!({"to": "Ada"}));
         }
         replies.push(reply);
+    }
+    if step.narrows {
+        replies.push(StubReply::text(UNSTAFFED));
     }
     for number in 0..step.bad_answers {
         replies.push(StubReply::text(format!("desk number {number}, I think")));
@@ -238,5 +261,33 @@ proptest! {
     fn the_prefix_is_kept_or_it_is_said_why(is_anthropic in any::<bool>(), steps in steps()) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(check(is_anthropic, steps));
+    }
+}
+
+#[tokio::test]
+async fn a_schema_that_a_correction_narrows_is_named() {
+    for is_anthropic in [false, true] {
+        let server = StubServer::builder().start().await.unwrap();
+        for answer in [UNSTAFFED, r#"{"number": 4}"#] {
+            server.push(StubReply::text(answer));
+        }
+        let said = Said::default();
+        let run = office(
+            is_anthropic,
+            &server,
+            "Letters about roofs go to desk 4. ",
+            &said,
+        );
+        let node = Sort {
+            earlier: Vec::new(),
+            question: "Which desk?".to_owned(),
+        };
+        let report = run.call(&node).report().await.unwrap();
+        assert_eq!(report.record.attempts[1].narrowed, ["/number"]);
+        let lost = &said.lock().unwrap()[1];
+        let CacheLost::Changed { part } = lost else {
+            panic!("{lost}");
+        };
+        assert_eq!(part, "the parameters of `Desk`", "{is_anthropic}");
     }
 }

@@ -356,6 +356,50 @@ async fn of_a_model_that_is_free_the_last_turn_is_a_response_format() {
     );
 }
 
+/// A server that reads no choice but a word takes the name of the answer's function for none, such as llama.cpp.
+#[tokio::test]
+async fn of_a_server_that_ignores_a_name_the_last_turn_is_a_response_format() {
+    for streams in [false, true] {
+        let search = || StubReply::call("search", json!({"word": "C"}));
+        let answer = || StubReply::json(json!({"title": "Deep C"}));
+        let first = [search(), search(), search(), search(), answer()];
+        let second = [search(), search(), search(), answer()];
+        let (server, run) = library(first.into_iter().chain(second).collect()).await;
+        for _ in 0..2 {
+            let call = run.call(&RECOMMEND);
+            let report = if streams {
+                call.stream().report().await
+            } else {
+                call.report().await
+            };
+            assert_eq!(report.unwrap().value.title, "Deep C");
+        }
+        assert_eq!(
+            run.state().log().len(),
+            6,
+            "what the last turn called did not run"
+        );
+        let asked: Vec<_> = bodies(&server)
+            .iter()
+            .map(|body| {
+                let choice = &body["tool_choice"];
+                let choice = choice.as_str().unwrap_or("by name").to_owned();
+                (
+                    names(body).len(),
+                    choice,
+                    body.get("response_format").is_some(),
+                )
+            })
+            .collect();
+        let turn = || (3, "required".to_owned(), false);
+        let by_name = (3, "by name".to_owned(), false);
+        let by_format = || (3, "none".to_owned(), true);
+        // The tools stay listed, so that the conversation begins as it did.
+        assert_eq!(asked[..5], [turn(), turn(), turn(), by_name, by_format()]);
+        assert_eq!(asked[5..], [turn(), turn(), turn(), by_format()]);
+    }
+}
+
 /// Once, out of `retries`; calls of the answer that was cut never run.
 #[tokio::test]
 async fn an_answer_of_a_node_with_tools_that_was_cut_is_asked_for_once_more() {

@@ -14,7 +14,10 @@ use serde_json::Value;
 use crate::killing::{self, Killing};
 use crate::support::Place;
 
+/// `LLMNODE_OGX_LETTERS` sets another number.
 const LETTERS: u32 = 200;
+/// A small model copies some numbers wrong.
+const LEAST_COPIED: f64 = 0.95;
 const MODEL: &str = "llama/Qwen2.5-Coder-0.5B-Instruct";
 
 /// Kills while the batch is planned, uploaded, created and looked at; and while its results are read.
@@ -38,10 +41,26 @@ struct Look {
 }
 
 fn letters(count: u32) -> impl Iterator<Item = Look> + Send {
-    // No two numbers are alike in all but one digit, which a small model might mistake.
     (0..count).map(|number| Look {
         number: 1_000 + 37 * number,
     })
+}
+
+fn count() -> u32 {
+    let set = std::env::var("LLMNODE_OGX_LETTERS").ok();
+    set.map_or(LETTERS, |letters| letters.parse().unwrap())
+}
+
+/// Whether the answer is that of the letter: one that the model has copied wrong is no other letter's number.
+fn is_own(found: u32, node: &Look) -> bool {
+    let others = letters(count()).filter(|other| other.number != node.number);
+    let numbers: Vec<u32> = others.map(|other| other.number).collect();
+    assert!(
+        !numbers.contains(&found),
+        "letter {} has the answer of letter {found}",
+        node.number
+    );
+    found == node.number
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -142,7 +161,7 @@ async fn child() {
     };
     let file = JournalFile::open(&journal).unwrap();
     run(orders.wire)
-        .map(letters(LETTERS))
+        .map(letters(count()))
         .resume(Killing::new(file, orders.kill_at))
         .batch_api(batches().keep_files())
         .await;
@@ -181,26 +200,30 @@ async fn survives_kills(wire: Wire) {
     let kills = kill_again_and_again(wire, &place);
     let run = run(wire);
     let reports = run
-        .map(letters(LETTERS))
+        .map(letters(count()))
         .resume(place.open())
         .batch_api(batches().keep_files())
         .report()
         .await;
     let mut requests = 0;
-    for (node, report) in letters(LETTERS).zip(reports) {
+    let mut copied = 0;
+    for (node, report) in letters(count()).zip(reports) {
         let report = report.unwrap_or_else(|error| panic!("{wire:?} {}: {error}", node.number));
-        assert_eq!(report.value.number, node.number, "{wire:?}");
+        copied += u32::from(is_own(report.value.number, &node));
         requests += report.record.attempts.len() as u64;
     }
     let history = place.open().history().unwrap();
     let counted = history.ledger().total();
     let sent = lines(wire) - before;
     println!(
-        "{wire:?}: {kills} kills, {LETTERS} letters with their own answers, {requests} requests, {sent} lines in the server's batches, \
-         {} requests and {} tokens in the journal",
-        counted.requests, counted.total.known
+        "{wire:?}: {kills} kills, {} letters, of which the model copied {copied}, none with the answer of another; {requests} requests, \
+         {sent} lines in the server's batches, {} requests and {} tokens in the journal",
+        count(),
+        counted.requests,
+        counted.total.known
     );
     assert!(kills >= EARLY_KILLS + LATE_KILLS - 2, "{kills}");
+    assert!(f64::from(copied) >= LEAST_COPIED * f64::from(count()));
     assert_eq!(sent, requests, "none is sent twice, and none is lost");
     assert_eq!(u64::from(counted.requests), sent);
     assert_eq!(counted.total.unreported_calls, 0);
@@ -209,10 +232,14 @@ async fn survives_kills(wire: Wire) {
 
 #[tokio::test]
 #[ignore = "scripts/batches starts OGX"]
-async fn killed_forty_times_nothing_is_sent_twice_and_nothing_is_lost() {
-    for wire in [Wire::OpenAi, Wire::Anthropic] {
-        survives_kills(wire).await;
-    }
+async fn killed_twenty_times_nothing_is_sent_twice_and_nothing_is_lost_by_openai() {
+    survives_kills(Wire::OpenAi).await;
+}
+
+#[tokio::test]
+#[ignore = "scripts/batches starts OGX"]
+async fn killed_twenty_times_nothing_is_sent_twice_and_nothing_is_lost_by_anthropic() {
+    survives_kills(Wire::Anthropic).await;
 }
 
 /// OGX forgets that it runs a batch when it is killed, and the batch is in progress for ever, or being cancelled for ever.
@@ -236,7 +263,7 @@ async fn after_a_kill_of_the_server_the_rest_is_asked_at_once_and_its_first_cost
         let mut direct = 0;
         for (node, report) in letters(FEW).zip(reports) {
             let report = report.unwrap_or_else(|error| panic!("{wire:?} {}: {error}", node.number));
-            assert_eq!(report.value.number, node.number, "{wire:?}");
+            is_own(report.value.number, &node);
             let last = report.record.attempts.last().unwrap();
             direct += usize::from(last.batch.is_none());
         }

@@ -6,7 +6,7 @@
 
 use llmnode::prelude::*;
 use llmnode::stub_server::StubReply;
-use llmnode::{Anthropic, AttemptRecord, CacheLost, OpenAi, StubServer};
+use llmnode::{Anthropic, AttemptKind, AttemptRecord, CacheLost, OpenAi, StubServer};
 use serde_json::{Value, json};
 
 use crate::support::{key, only, tools_url, variable};
@@ -28,7 +28,8 @@ struct Clarity {
     clear: bool,
 }
 
-/// The eleventh turn is told to answer by name, which this server ignores: with the bias it ends in an error, and is not counted.
+/// The eleventh turn is told to answer by name, which this server ignores, so that the model calls its tool once more. The answer is then
+/// asked for by a response format, which the server enforces.
 #[llm_node(
     system = "Measure the lake at each depth before you answer.",
     prompt = "{notes}\nIs the lake clear?",
@@ -44,9 +45,9 @@ struct Measure {
     notes: String,
 }
 
-/// More than a thousand tokens: of a shorter prompt, nothing is kept and no record says what became of it.
-fn notes() -> String {
-    (0..180)
+/// Some thirty tokens, or more than a thousand. This server keeps both.
+fn notes(days: usize) -> String {
+    (0..days)
         .map(|day| format!("Day {day}: wind and some rain.\n"))
         .collect()
 }
@@ -54,13 +55,19 @@ fn notes() -> String {
 #[tokio::test]
 #[ignore = "needs scripts/real-components"]
 async fn turns_of_an_agent_read_their_beginning_from_the_cache() {
+    for days in [3, 180] {
+        read_their_beginning(days).await;
+    }
+}
+
+async fn read_their_beginning(days: usize) {
     let model = OpenAi::builder()
         .base_url(tools_url())
         .api_key(key())
         .model("tiny-random")
         .build()
         .unwrap();
-    let node = Measure { notes: notes() };
+    let node = Measure { notes: notes(days) };
     // A call begins with a brace and names the tool; without the bias, random weights hardly ever begin one.
     let outcome = Run::new(model)
         .call(&node)
@@ -81,7 +88,16 @@ async fn turns_of_an_agent_read_their_beginning_from_the_cache() {
         assert_eq!(*pair[1].cache_lost(), CacheLost::Kept, "{pair:?}");
         least = least.min(share);
     }
-    println!("{TURNS} turns: each read at least {least:.3} of the prompt before it from the cache");
+    let end = match &outcome {
+        Ok(report) => format!("the answer {}", report.value.clear),
+        Err(error) => error.to_string(),
+    };
+    println!(
+        "{TURNS} turns: each read at least {least:.3} of the prompt before it from the cache; {end}"
+    );
+    let last = record.attempts.last().expect("an attempt");
+    assert_eq!(last.kind, AttemptKind::Adapted, "{end}");
+    assert!(outcome.is_ok(), "{end}");
 }
 
 /// The cached tokens of a turn, by all tokens of the prompt of the turn before it.
@@ -129,7 +145,7 @@ async fn marks_arrive_behind_litellm() {
         .build()
         .unwrap();
     Run::new(model)
-        .with_state(Lake { notes: notes() })
+        .with_state(Lake { notes: notes(180) })
         .call(&MeasureMarked)
         .await
         .unwrap();

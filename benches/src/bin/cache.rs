@@ -3,22 +3,33 @@
 //! Each program runs against the stub server, which stands in for the provider's own host. Its requests are then billed by the rules
 //! of the provider's cache ([`CacheRules`]), on a clock of their own: a turn takes six seconds, the items of a map three
 //! milliseconds. The *oracle* is the cheapest bill that was found for the same prompts, knowing all of them: it searches the places of
-//! marks request by request, from four beginnings, until no place of one mark or two is cheaper; of OpenAI's older models it
-//! chooses the key of each request. *Without* is the bill of the same prompts with no field of the cache at all.
+//! marks request by request, from four beginnings, until no place of one mark or two is cheaper, and none that is added, taken away
+//! or moved, up to the four that providers take; of OpenAI's older models it chooses the key of each request. *Without* is the bill of
+//! the same prompts with no field of the cache at all.
 //!
-//! `cargo run --release --manifest-path benches/Cargo.toml --bin cache` prints the table of docs/performance.md.
+//! `cargo run --release --manifest-path benches/Cargo.toml --bin cache` prints the table of docs/performance.md. With a Python that
+//! has pydantic-ai as its argument, the bills of `cache_pydantic_ai.py` stand beside them: the same programs and texts, with its
+//! settings for the cache switched on.
 
 use std::collections::VecDeque;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use llmnode::prelude::*;
 use llmnode::stub_server::{CacheMeter, CachePrompt, CacheRules, Provider, StubReply};
 use llmnode::{Anthropic, ChatModel, Message, OpenAi, StubServer};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const TURN: Duration = Duration::from_secs(6);
 const ITEM: Duration = Duration::from_millis(3);
 const ANSWER: Duration = Duration::from_millis(2);
+
+const ITEMS: usize = 1_000;
+const CALLS: usize = 50;
+const TURNS: usize = 30;
+/// Providers take no more marks.
+const MOST_MARKS: usize = 4;
 
 /// About so many tokens of rules.
 fn rules_text(tokens: usize) -> String {
@@ -93,6 +104,18 @@ enum Rules {
     Anthropic,
 }
 
+impl Program {
+    /// As the peer's program knows it.
+    fn word(self) -> &'static str {
+        match self {
+            Program::Agent => "agent",
+            Program::Map => "map",
+            Program::Single => "single",
+            Program::Chat => "chat",
+        }
+    }
+}
+
 const RULES: [(Rules, &str); 3] = [
     (Rules::OpenAi, "OpenAI from gpt-5.6 on"),
     (Rules::OlderOpenAi, "OpenAI up to gpt-5.5"),
@@ -105,6 +128,15 @@ impl Rules {
             Rules::OpenAi => CacheRules::openai(),
             Rules::OlderOpenAi => CacheRules::older_openai(),
             Rules::Anthropic => CacheRules::anthropic(),
+        }
+    }
+
+    /// As the peer's program knows them.
+    fn word(self) -> &'static str {
+        match self {
+            Rules::OpenAi => "openai",
+            Rules::OlderOpenAi => "older_openai",
+            Rules::Anthropic => "anthropic",
         }
     }
 
@@ -149,21 +181,38 @@ impl Rules {
 fn script(program: Program) -> Vec<StubReply> {
     match program {
         Program::Agent => (0..19)
-            .map(|page| StubReply::call("look", serde_json::json!({"page": page})))
+            .map(|page| StubReply::call("look", json!({"page": page})))
             .collect(),
         _ => Vec::new(),
     }
 }
 
-async fn run(program: Program, rules: Rules) -> Vec<Value> {
-    let server = StubServer::builder()
+async fn start_server(program: Program, rules: Rules) -> StubServer {
+    StubServer::builder()
         .as_provider(rules.provider())
         .billing(rules.of_cache())
         .script(script(program))
         .default_reply(StubReply::text("It goes to desk 4."))
         .start()
         .await
-        .expect("a server");
+        .expect("a server")
+}
+
+fn letter(number: usize) -> String {
+    format!("{number}: {}", rules_text(200))
+}
+
+fn document(number: usize) -> String {
+    format!("{number}: {}", rules_text(1_500))
+}
+
+fn said(turn: usize) -> String {
+    format!("{turn}: {}", rules_text(100))
+}
+
+/// Returns the bodies of the requests that were answered.
+async fn run(program: Program, rules: Rules) -> Vec<Value> {
+    let server = start_server(program, rules).await;
     let texts = Texts {
         long: rules_text(3_000),
         short: rules_text(1_500),
@@ -172,19 +221,54 @@ async fn run(program: Program, rules: Rules) -> Vec<Value> {
     match program {
         Program::Agent => drop(run.call(&Agent).await.expect("an answer")),
         Program::Map => {
-            let nodes = (0..1_000).map(|number| Sort {
-                letter: format!("{number}: {}", rules_text(200)),
+            let nodes = (0..ITEMS).map(|number| Sort {
+                letter: letter(number),
             });
             drop(run.map(nodes).try_all().await.expect("answers"));
         }
         Program::Single => {
-            for number in 0..50 {
-                let document = format!("{number}: {}", rules_text(1_500));
+            for number in 0..CALLS {
+                let document = document(number);
                 run.call(&Sum { document }).await.expect("an answer");
             }
         }
         Program::Chat => chat(&run).await,
     }
+    answered(&server)
+}
+
+/// The same program by pydantic-ai.
+async fn run_peer(python: &str, program: Program, rules: Rules) -> Vec<Value> {
+    let server = start_server(program, rules).await;
+    let texts = json!({
+        "short": rules_text(1_500),
+        "long": rules_text(3_000),
+        "page": rules_text(300),
+        "letters": (0..ITEMS).map(letter).collect::<Vec<_>>(),
+        "documents": (0..CALLS).map(document).collect::<Vec<_>>(),
+        "said": (0..TURNS).map(said).collect::<Vec<_>>(),
+    });
+    let mut peer = Command::new(python);
+    peer.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/cache_pydantic_ai.py"))
+        .args([program.word(), rules.word()])
+        .arg(format!("http://{}", server.address()));
+    // The server is in this process.
+    tokio::task::spawn_blocking(move || told(peer, &texts.to_string()))
+        .await
+        .expect("an end");
+    answered(&server)
+}
+
+/// Runs a program to its end, with this as its input.
+fn told(mut program: Command, input: &str) {
+    let mut child = program.stdin(Stdio::piped()).spawn().expect("Python");
+    let mut to = child.stdin.take().expect("its input");
+    to.write_all(input.as_bytes()).expect("texts");
+    drop(to);
+    assert!(child.wait().expect("an end").success());
+}
+
+fn answered(server: &StubServer) -> Vec<Value> {
     let requests = server.requests();
     let answered = requests
         .iter()
@@ -196,8 +280,8 @@ async fn run(program: Program, rules: Rules) -> Vec<Value> {
 
 async fn chat(run: &Run<Texts>) {
     let mut earlier = Vec::new();
-    for turn in 0..30 {
-        let said = format!("{turn}: {}", rules_text(100));
+    for turn in 0..TURNS {
+        let said = said(turn);
         let report = run
             .call(&Chat { earlier, said })
             .report()
@@ -246,11 +330,9 @@ fn oracle(rules: Rules, prompts: &[CachePrompt], space: Duration) -> f64 {
 fn placed(
     prompts: &[CachePrompt],
     place: impl Fn(usize, &CachePrompt) -> Vec<usize>,
-) -> Vec<CachePrompt> {
+) -> Vec<Vec<usize>> {
     let numbered = prompts.iter().enumerate();
-    numbered
-        .map(|(at, prompt)| prompt.marked(&place(at, prompt)))
-        .collect()
+    numbered.map(|(at, prompt)| place(at, prompt)).collect()
 }
 
 /// Where the part ends that the next or the last prompt has, too.
@@ -268,21 +350,24 @@ fn shared(prompts: &[CachePrompt], at: usize, prompt: &CachePrompt) -> Vec<usize
 /// Tries other places for the marks of each request, until none is cheaper.
 fn improved(
     rules: CacheRules,
-    mut marked: Vec<CachePrompt>,
+    mut places: Vec<Vec<usize>>,
     prompts: &[CachePrompt],
     space: Duration,
 ) -> f64 {
+    let placed = prompts.iter().zip(&places);
+    let mut marked: Vec<CachePrompt> = placed.map(|(prompt, marks)| prompt.marked(marks)).collect();
     let mut best = bill(rules, &marked, space).cost;
     // In a long list all items are alike: one of a hundred is tried.
     let step = prompts.len().div_ceil(100);
     loop {
         let before = best;
         for at in (0..prompts.len()).step_by(step) {
-            for marks in places(prompts[at].blocks()) {
+            for marks in others(&places[at], prompts[at].blocks()) {
                 let kept = std::mem::replace(&mut marked[at], prompts[at].marked(&marks));
                 let cost = bill(rules, &marked, space).cost;
                 if cost < best {
                     best = cost;
+                    places[at] = marks;
                 } else {
                     marked[at] = kept;
                 }
@@ -294,13 +379,31 @@ fn improved(
     }
 }
 
-/// None, one or two marks.
-fn places(blocks: usize) -> Vec<Vec<usize>> {
+/// None, one or two marks anywhere; and these marks with one more, one less, or one elsewhere.
+fn others(marks: &[usize], blocks: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for one in 0..blocks {
         all.push(vec![one]);
         all.extend((0..one).map(|other| vec![other, one]));
     }
+    let without = (0..marks.len()).map(|at| {
+        let mut rest = marks.to_vec();
+        rest.remove(at);
+        rest
+    });
+    let rests: Vec<Vec<usize>> = without.chain([marks.to_vec()]).collect();
+    for rest in &rests {
+        let free = (0..blocks).filter(|one| !rest.contains(one));
+        let more = free.map(|one| {
+            let mut more = rest.clone();
+            more.push(one);
+            more.sort_unstable();
+            more
+        });
+        // One mark or two are there.
+        all.extend(more.filter(|more| (3..=MOST_MARKS).contains(&more.len())));
+    }
+    all.extend(rests.into_iter().filter(|rest| rest.len() > 2));
     all
 }
 
@@ -348,25 +451,39 @@ fn without_fields(body: &Value) -> Value {
     }
 }
 
+/// With the fields of the cache that they have.
+fn prompts(bodies: &[Value]) -> Vec<CachePrompt> {
+    bodies.iter().map(CachePrompt::of).collect()
+}
+
 #[tokio::main]
 async fn main() {
-    println!("| | rules | input tokens | without | llmnode | oracle | llmnode / oracle |");
-    println!("|---|---|---|---|---|---|---|");
+    let python = std::env::args().nth(1);
+    println!(
+        "| | rules | input tokens | without | pydantic-ai | llmnode | oracle | llmnode / oracle |"
+    );
+    println!("|---|---|---|---|---|---|---|---|");
     for (program, name) in PROGRAMS {
         for (rules, of) in RULES {
             let bodies = run(program, rules).await;
             let space = if program == Program::Map { ITEM } else { TURN };
-            let sent: Vec<CachePrompt> = bodies.iter().map(CachePrompt::of).collect();
-            let plain: Vec<CachePrompt> = bodies
-                .iter()
-                .map(|body| CachePrompt::of(&without_fields(body)))
-                .collect();
+            let sent = prompts(&bodies);
+            let plain: Vec<Value> = bodies.iter().map(without_fields).collect();
+            let plain = prompts(&plain);
             let own = bill(rules.of_cache(), &sent, space).cost;
             let without = bill(rules.of_cache(), &plain, space).cost;
+            let peer = match &python {
+                Some(python) => {
+                    let bodies = run_peer(python, program, rules).await;
+                    let cost = bill(rules.of_cache(), &prompts(&bodies), space).cost;
+                    format!("{cost:.0}")
+                }
+                None => String::new(),
+            };
             let best = oracle(rules, &sent, space).min(own);
             let input: f64 = plain.iter().map(|prompt| prompt.tokens() as f64).sum();
             println!(
-                "| {name} | {of} | {input:.0} | {without:.0} | {own:.0} | {best:.0} | {:.3} |",
+                "| {name} | {of} | {input:.0} | {without:.0} | {peer} | {own:.0} | {best:.0} | {:.3} |",
                 own / best
             );
         }

@@ -54,7 +54,8 @@ pub enum Flag {
     CallInText,
     /// The model wrote a call of a tool that stands in what it was shown. The tool was not executed.
     QuotedCall,
-    /// The model had to call a function, and wrote a text instead. From now on it is free to do either.
+    /// The model had to call a function, and wrote a text or called another one instead. From now on it is free to, and the last
+    /// answer is asked for in another way.
     FreeChoice,
     /// The answer has this property, which a graph may not write, so it was left out.
     NotWritten(Cow<'static, str>),

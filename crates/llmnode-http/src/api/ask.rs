@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use http::{HeaderMap, HeaderValue, StatusCode};
 use llmnode_model::internal::{
-    AnswerLimit, CarriedPart, LimitSetter, Secret, check_request, redact,
+    AnswerLimit, CarriedPart, LimitSetter, Repeats, Secret, check_request, redact,
 };
 use llmnode_model::{
     Category, Completion, FinishReason, Message, ModelError, ProviderState, Request,
@@ -213,7 +213,7 @@ impl Inner {
             sink.flag(Flag::CarriedLeft);
         }
         let body = (self.wire.encode)(asked).map_err(unsent)?;
-        if sink.wants_prompt() && body.len() >= LEAST_BYTES {
+        if sink.wants_prompt() && body.len() >= self.least_kept_bytes(asked.request) {
             let parts = prompt_parts(&body, self.wire.name, asked.model);
             parts
                 .into_iter()
@@ -249,6 +249,16 @@ impl Inner {
         let outcome = self.receive(&mut response, asked, &mut sink).await;
         sink.end();
         outcome
+    }
+
+    /// A provider keeps no shorter prompt. A server on this machine keeps what it has last read, however short, and the next turn
+    /// begins with it.
+    fn least_kept_bytes(&self, request: &Request) -> usize {
+        let repeats = request.cache.unwrap_or_default().repeats;
+        match self.service.is_local && repeats == Repeats::Turns {
+            true => 0,
+            false => LEAST_BYTES,
+        }
     }
 
     pub(crate) fn redirected(&self, asked: &Url, target: &Url, status: StatusCode) -> ModelError {
@@ -452,6 +462,10 @@ impl Inner {
             }) => {
                 if asked.forces_a_call() && !has_call && !completion.text.trim().is_empty() {
                     self.beliefs.unforced(asked.model);
+                    sink.flag(Flag::FreeChoice);
+                }
+                if asked.named_another(&completion.calls) {
+                    self.beliefs.unnamed(asked.model);
                     sink.flag(Flag::FreeChoice);
                 }
                 if has_call && asked.shape.tools {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use llmnode_model::internal::{CALL_TOOL, CarriedPart, SEARCH_TOOLS, Secret, redact_secrets};
-use llmnode_model::{ApiKind, FinishReason, Message, Request, ResponseFormat, ToolSpec};
+use llmnode_model::{ApiKind, FinishReason, Message, Request, ResponseFormat, ToolCall, ToolSpec};
 use llmnode_reader::OutputSchema;
 use llmnode_reader::internal::{Profile, without_choices};
 use serde::Serialize;
@@ -266,6 +266,14 @@ impl PreparedRequest<'_> {
     pub(crate) fn forces_a_call(&self) -> bool {
         let function = matches!(self.shape.schema, Some((ResponseFormat::Tool, _)));
         function && self.shape.tools && self.shape.quirks.choice != Choice::Free
+    }
+
+    /// Whether these calls are of other tools than the one that had to be called.
+    pub(crate) fn named_another(&self, calls: &[ToolCall]) -> bool {
+        let Some(ToolChoice::Named(name)) = self.tool_choice() else {
+            return false;
+        };
+        self.shape.tools && !calls.is_empty() && calls.iter().all(|call| call.name != name)
     }
 
     pub(crate) fn json(&self, body: &impl Serialize) -> Result<Vec<u8>, String> {

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 type Members<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
 
-/// A shorter prompt is kept by no provider.
+/// A shorter prompt is kept by no provider's own host.
 pub(crate) const LEAST_BYTES: usize = 4 * 1_024;
 
 /// The names of the same part in all APIs.

@@ -190,15 +190,9 @@ impl Inner {
     /// model cannot be forced to call it, the last turn uses the response format if the server enforces one, else the form of
     /// the answer at the end. So it is where a format changes what Anthropic binds thoughts to.
     pub(super) fn chosen(&self, request: &Request, quirks: Quirks) -> Option<ResponseFormat> {
-        let enforced = [ResponseFormat::Strict, ResponseFormat::Schema];
-        let is_enforced = quirks.unenforced.is_none()
-            && self.wire.name != llmnode_model::ApiKind::Anthropic
-            && enforced
-                .iter()
-                .any(|format| !quirks.refused.contains(*format));
         let beside_tools = match self.cannot_force_answer(request, quirks) {
             _ if request.tools.is_empty() => None,
-            true if is_enforced => None,
+            true if self.enforces_formats(quirks) => None,
             true => Some(ResponseFormat::Prompt),
             false => Some(ResponseFormat::Tool),
         };
@@ -208,12 +202,27 @@ impl Inner {
             .or(beside_tools)
     }
 
-    /// In the last turn of a model that cannot be forced to call the function for the answer.
+    fn enforces_formats(&self, quirks: Quirks) -> bool {
+        let enforced = [ResponseFormat::Strict, ResponseFormat::Schema];
+        quirks.unenforced.is_none()
+            && self.wire.name != llmnode_model::ApiKind::Anthropic
+            && enforced
+                .iter()
+                .any(|format| !quirks.refused.contains(*format))
+    }
+
+    /// In the last turn of a model that cannot be forced to call the function for the answer. One that can be made to call some
+    /// tool, but not which, would call another one: an enforced format is surer.
     fn cannot_force_answer(&self, request: &Request, quirks: Quirks) -> bool {
         let is_ours = request.response_format.or(self.response_format).is_none();
         let has_function =
             !request.tools.is_empty() && !quirks.refused.contains(ResponseFormat::Tool);
-        is_ours && has_function && request.answer_now && quirks.choice == Choice::Free
+        let is_free = match quirks.choice {
+            Choice::ByName => false,
+            Choice::Any => self.enforces_formats(quirks),
+            Choice::Free => true,
+        };
+        is_ours && has_function && request.answer_now && is_free
     }
 }
 

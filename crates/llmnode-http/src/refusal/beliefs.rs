@@ -197,14 +197,20 @@ impl Beliefs {
 
     /// The model answered with text where it had to call.
     pub(crate) fn unforced(&self, model: &str) {
+        self.ignores(model, Fact::ForcedChoice);
+    }
+
+    /// The model called another tool than the one it had to call, as with llama.cpp, which reads no choice but a word.
+    pub(crate) fn unnamed(&self, model: &str) {
+        self.ignores(model, Fact::NamedChoice);
+    }
+
+    fn ignores(&self, model: &str, fact: Fact) {
         let condition = Condition {
             with_tools: true,
             ..Condition::default()
         };
-        entry(&mut self.lock(), model).keep(Belief {
-            fact: Fact::ForcedChoice,
-            condition,
-        });
+        entry(&mut self.lock(), model).keep(Belief { fact, condition });
     }
 
     pub(crate) fn called(&self, model: &str) {

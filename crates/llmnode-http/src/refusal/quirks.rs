@@ -28,7 +28,7 @@ pub(crate) struct Quirks {
 pub(crate) enum Choice {
     #[default]
     ByName,
-    /// Some call, not which.
+    /// Some call, not which: a name is refused, or ignored, and another tool was called.
     Any,
     /// Refused, or ignored: the answer was text.
     Free,

@@ -1,5 +1,5 @@
 //! For models that had to call a function and wrote a text instead (Mistral's, and thinking models whose server then refuses to
-//! force a call). The model's handle has learned it from the response, and leaves the choice free from then on: as after other
+//! force a call), or called another one, since their server ignores a name (llama.cpp's). The model's handle has learned it from the response, and leaves the choice free from then on: as after other
 //! refusals, the model is asked again at once.
 
 use llmnode_model::{Category, Retry};
@@ -20,9 +20,15 @@ impl Policy for FreeChoice {
         judgement: &Judgement,
         attempt: &mut AttemptView<'_>,
     ) -> Option<Next> {
-        let rejection = judgement.rejection()?;
-        let had_to_call = is_free_now(attempt.record);
-        if rejection.category != Category::SchemaError || !had_to_call {
+        if !is_free_now(attempt.record) {
+            return None;
+        }
+        // It called a tool in place of the function for its answer, and wrote nothing beside it.
+        let failure = judgement.failure()?;
+        if failure.category == Category::EmptyResponse {
+            return Some(Next::AskAgain);
+        }
+        if judgement.rejection()?.category != Category::SchemaError {
             return None;
         }
         if response.is_cut() {

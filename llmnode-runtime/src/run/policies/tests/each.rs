@@ -114,6 +114,16 @@ fn a_text_in_place_of_a_forced_call_is_asked_for_again_at_once() {
 }
 
 #[test]
+fn another_tool_in_place_of_a_forced_call_is_asked_for_again_at_once() {
+    let empty = || failed(Category::EmptyResponse, None);
+    let nothing = || Attempt::text("").typed();
+    let again = Verdict::Failed(Category::EmptyResponse, Some(Retry::Adapted));
+    assert_eq!(nothing().flagged(Flag::FreeChoice).after(empty()), again);
+    let told = Verdict::Failed(Category::EmptyResponse, None);
+    assert_eq!(nothing().after(empty()), told, "it had not to call");
+}
+
+#[test]
 fn a_cut_answer_is_no_bad_one() {
     let cut = |retry| Verdict::Failed(Category::TruncatedOutput, retry);
     let text = |rises| Attempt::text("So").cut(rises);
