@@ -27,13 +27,20 @@ def model_and_settings(rules, url):
         )
         return AnthropicModel("claude-sonnet-5-5", provider=AnthropicProvider(anthropic_client=client)), settings
     from openai import AsyncOpenAI
-    from pydantic_ai.models.openai import OpenAIChatModel, OpenAIChatModelSettings
+    from pydantic_ai.models.openai import (
+        OpenAIChatModel,
+        OpenAIChatModelSettings,
+        OpenAIResponsesModel,
+        OpenAIResponsesModelSettings,
+    )
     from pydantic_ai.providers.openai import OpenAIProvider
 
-    client = AsyncOpenAI(base_url=f"{url}/v1", api_key="k", max_retries=0)
-    name = "gpt-6-luna" if rules == "openai" else "gpt-5.5"
-    settings = OpenAIChatModelSettings(openai_prompt_cache_key="bench")
-    return OpenAIChatModel(name, provider=OpenAIProvider(openai_client=client)), settings
+    provider = OpenAIProvider(openai_client=AsyncOpenAI(base_url=f"{url}/v1", api_key="k", max_retries=0))
+    # Newer models take tools beside thoughts by Responses alone.
+    if rules == "openai":
+        settings = OpenAIResponsesModelSettings(openai_prompt_cache_key="bench")
+        return OpenAIResponsesModel("gpt-6-luna", provider=provider), settings
+    return OpenAIChatModel("gpt-5.5", provider=provider), OpenAIChatModelSettings(openai_prompt_cache_key="bench")
 
 
 async def run(program, rules, url, texts):
