@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use llmnode::journal::{JournalFile, MapExt as _};
 use llmnode::prelude::*;
-use llmnode::{Anthropic, BatchApi, OpenAi, Run};
+use llmnode::{Anthropic, BatchApi, Group, OpenAi, Run};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -207,23 +207,33 @@ async fn survives_kills(wire: Wire) {
         .await;
     let mut requests = 0;
     let mut copied = 0;
+    let mut bad = 0;
     for (node, report) in letters(count()).zip(reports) {
-        let report = report.unwrap_or_else(|error| panic!("{wire:?} {}: {error}", node.number));
-        copied += u32::from(is_own(report.value.number, &node));
-        requests += report.record.attempts.len() as u64;
+        match report {
+            Ok(report) => {
+                copied += u32::from(is_own(report.value.number, &node));
+                requests += report.record.attempts.len() as u64;
+            }
+            // Where nothing enforces the schema, so small a model writes prose.
+            Err(error) => {
+                assert_eq!(error.category().group(), Group::Answer, "{error}");
+                bad += 1;
+                requests += error.record().unwrap().attempts.len() as u64;
+            }
+        }
     }
     let history = place.open().history().unwrap();
     let counted = history.ledger().total();
     let sent = lines(wire) - before;
     println!(
-        "{wire:?}: {kills} kills, {} letters, of which the model copied {copied}, none with the answer of another; {requests} requests, \
+        "{wire:?}: {kills} kills, {} letters, of which the model copied {copied} and {bad} have no good answer, none has that of another; {requests} requests, \
          {sent} lines in the server's batches, {} requests and {} tokens in the journal",
         count(),
         counted.requests,
         counted.total.known
     );
     assert!(kills >= EARLY_KILLS + LATE_KILLS - 2, "{kills}");
-    assert!(f64::from(copied) >= LEAST_COPIED * f64::from(count()));
+    assert!(f64::from(copied) >= LEAST_COPIED * f64::from(count() - bad));
     assert_eq!(sent, requests, "none is sent twice, and none is lost");
     assert_eq!(u64::from(counted.requests), sent);
     assert_eq!(counted.total.unreported_calls, 0);
