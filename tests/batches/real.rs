@@ -139,8 +139,18 @@ fn lines(wire: Wire) -> u64 {
     counts.map(of_batch).sum()
 }
 
-fn have_ended(wire: Wire) -> bool {
-    server_batches(wire).iter().all(|batch| match wire {
+fn ids(wire: Wire) -> Vec<Value> {
+    let batches = server_batches(wire);
+    batches.iter().map(|batch| batch["id"].clone()).collect()
+}
+
+/// Of the batches that were not there before: one that the server forgot when it was killed never ends.
+fn have_ended(wire: Wire, before: &[Value]) -> bool {
+    let batches = server_batches(wire);
+    let mut own = batches
+        .iter()
+        .filter(|batch| !before.contains(&batch["id"]));
+    own.all(|batch| match wire {
         Wire::OpenAi => batch["status"] == "completed",
         Wire::Anthropic => batch["processing_status"] == "ended",
     })
@@ -175,6 +185,7 @@ fn start(wire: Wire, place: &Place, kill_at: Option<usize>) -> Child {
 /// Kills processes at records of their journals and at any time, until the batch is answered and then while it is read. Returns how
 /// many were killed.
 fn kill_again_and_again(wire: Wire, place: &Place) -> usize {
+    let before = ids(wire);
     let mut kills = 0;
     for number in 0..EARLY_KILLS {
         let at = (number % 2 == 0).then_some(number);
@@ -184,7 +195,7 @@ fn kill_again_and_again(wire: Wire, place: &Place) -> usize {
         let _ = child.kill();
         kills += usize::from(killing::was_killed(&mut child));
     }
-    while !have_ended(wire) {
+    while !have_ended(wire, &before) {
         std::thread::sleep(Duration::from_secs(2));
     }
     for number in 0..LATE_KILLS {
