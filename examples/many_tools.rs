@@ -99,7 +99,7 @@ fn print(way: &str, requests: &[Request]) {
 
 #[tokio::main]
 async fn main() -> Result<(), NodeError> {
-    Arguments::read("no arguments");
+    Arguments::read("");
     let search = || Reply::text("").call("search_tools", json!({"query": "list crm contacts"}));
     let call = || Reply::text("").call("crm_list_contact", json!({"id": "ada"}));
     let answer = || Reply::text("Nothing yet.");
