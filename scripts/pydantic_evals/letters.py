@@ -1,6 +1,6 @@
-"""The evaluation of tests/real_llama/evals with pydantic-evals: letters.py FOLDER LETTERS.
+"""The evaluation of beyond/llmnode-eval/tests/letters with pydantic-evals: letters.py FOLDER LETTERS.
 
-Sends the requests that llmnode sent, one after the other, to the same server, and scores the answers with pydantic-evals' `EqualsExpected`.
+Sends the messages that llmnode sent, one after the other, to the same server, and scores the answers with pydantic-evals' `EqualsExpected`.
 Prints both scores, and fails if a case has another score where the answers are the same.
 """
 
@@ -15,19 +15,28 @@ from pydantic_evals import Case, Dataset
 from pydantic_evals.evaluators import EqualsExpected
 
 folder, letters = sys.argv[1:]
-with open(f"{folder}/requests.json", encoding="utf-8") as file:
-    requests = json.load(file)
+with open(f"{folder}/messages.json", encoding="utf-8") as file:
+    messages = json.load(file)
 with open(letters, encoding="utf-8") as file:
     rows = [json.loads(line) for line in file]
+TEAM = {"type": "string", "enum": ["billing", "repairs", "delivery", "sales"]}
+SCHEMA = {"type": "object", "properties": {"team": TEAM}, "required": ["team"], "additionalProperties": False}
 direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def sort(place: int) -> dict:
-    """What a program calls: the place stands for the letter, whose request llmnode has written."""
+    """What a program calls: the place stands for the letter, whose messages llmnode has written."""
     url = os.environ["LLMNODE_QWEN_URL"] + "/chat/completions"
     key = os.environ["LLMNODE_LLAMA_KEY"]
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-    request = urllib.request.Request(url, json.dumps(requests[place]).encode(), headers)
+    body = {
+        "model": "Qwen2.5-Coder-0.5B-Instruct",
+        "temperature": 0.0,
+        "max_tokens": 40,
+        "messages": messages[place],
+        "response_format": {"type": "json_schema", "json_schema": {"name": "Label", "schema": SCHEMA, "strict": True}},
+    }
+    request = urllib.request.Request(url, json.dumps(body).encode(), headers)
     with direct.open(request, timeout=120) as response:
         answer = json.load(response)
     return json.loads(answer["choices"][0]["message"]["content"])

@@ -17,8 +17,6 @@ mod caches;
 mod conforms;
 mod corrections;
 mod dialects;
-#[cfg(feature = "evals")]
-mod evals;
 mod faults;
 mod flows;
 mod instruct;

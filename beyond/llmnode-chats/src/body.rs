@@ -1,9 +1,11 @@
 //! From a message to what is stored, and back. A large attachment becomes a blob, which stands once however often it is sent.
+//!
+//! A pause is stored without the messages at its beginning that the chat has already: they never change, so their number is enough.
 
 use std::collections::HashMap;
 
 use llmnode_model::internal::sha256_hex;
-use llmnode_runtime::{Category, Message, NodeError};
+use llmnode_runtime::{Category, Message, NodeError, Paused};
 use serde_json::{Map, Value};
 
 use crate::store::{Blob, StoredMessage};
@@ -13,6 +15,9 @@ const INLINE: usize = 16 << 10;
 
 /// No part of a message has such a member.
 const MARK: &str = "$blob";
+
+/// In a stored pause: how many of its messages are the first ones of the chat. Without it, in older pauses: none.
+const SHARED: &str = "$history";
 
 /// A message on its way into the store.
 pub(crate) struct Written {
@@ -92,6 +97,50 @@ pub(crate) fn read(
     } else {
         message
     })
+}
+
+/// `history`: what the chat has, without pins.
+pub(crate) fn pause_written(paused: &Paused, history: &[Message]) -> Result<String, NodeError> {
+    let mut json = serde_json::to_value(paused)?;
+    if let Some(Value::Array(messages)) = json.get_mut("messages") {
+        let mut shared = 0;
+        for (own, kept) in messages.iter().zip(history) {
+            if *own != serde_json::to_value(kept)? {
+                break;
+            }
+            shared += 1;
+        }
+        messages.drain(..shared);
+        json[SHARED] = shared.into();
+    }
+    Ok(json.to_string())
+}
+
+/// The same pause after a decision. It lacks the same messages.
+pub(crate) fn pause_decided(stored: &str, decided: &Paused) -> Result<String, NodeError> {
+    let mut json = serde_json::to_value(decided)?;
+    json[SHARED] = shared(stored)?.into();
+    Ok(json.to_string())
+}
+
+/// How many of the chat's messages a stored pause begins with.
+pub(crate) fn shared(stored: &str) -> Result<u64, NodeError> {
+    let json: Value = serde_json::from_str(stored)?;
+    Ok(json.get(SHARED).and_then(Value::as_u64).unwrap_or(0))
+}
+
+/// `history`: the messages that it lacks.
+pub(crate) fn pause_read(stored: &str, history: &[Message]) -> Result<Paused, NodeError> {
+    let mut json: Value = serde_json::from_str(stored)?;
+    if let Some(Value::Array(messages)) = json.get_mut("messages") {
+        let mut whole = Vec::with_capacity(history.len() + messages.len());
+        for message in history {
+            whole.push(serde_json::to_value(message)?);
+        }
+        whole.append(messages);
+        *messages = whole;
+    }
+    Ok(serde_json::from_value(json)?)
 }
 
 fn torn(number: u64, fault: &dyn std::fmt::Display) -> NodeError {

@@ -159,8 +159,18 @@ impl Chat {
     /// `aborted` if the database fails.
     pub async fn paused(&self) -> Result<Option<Paused>, NodeError> {
         let row = self.row().await?;
-        let body = row.pause.map(|pause| pause.body);
-        Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
+        self.whole_pause(&row).await
+    }
+
+    /// With the messages that are stored in the history alone.
+    async fn whole_pause(&self, row: &ChatRow) -> Result<Option<Paused>, NodeError> {
+        let Some(pause) = &row.pause else {
+            return Ok(None);
+        };
+        let shared = body::shared(&pause.body)?;
+        let stored = history::stored(&*self.store, row, 1..=shared).await?;
+        let history = history::read(&*self.store, &stored).await?;
+        body::pause_read(&pause.body, &history).map(Some)
     }
 
     /// Decides on a call that waits, and stores it. Returns the pause with all decisions so far.
@@ -180,13 +190,17 @@ impl Chat {
     }
 
     async fn give(&self, call: &str, verdict: Verdict) -> Result<Paused, NodeError> {
-        let mut paused = None;
+        let mut decided = None;
         self.change(|row, _| {
-            let decided = turns::decided(row, call, &verdict)?;
-            paused = Some(decided.paused);
-            Ok(Next::row(decided.row, true))
+            let next = turns::decided(row, call, &verdict)?;
+            decided = Some(next.clone());
+            Ok(Next::row(next, true))
         })
         .await?;
+        let paused = match &decided {
+            Some(row) => self.whole_pause(row).await?,
+            None => None,
+        };
         paused.ok_or_else(|| conflict("nothing was decided"))
     }
 
@@ -515,7 +529,9 @@ impl TurnStore for Chat {
         paused: &'a Paused,
     ) -> BoxFuture<'a, Result<(), NodeError>> {
         Box::pin(async move {
-            let body = serde_json::to_string(paused)?;
+            let kept = turn.history.len().saturating_sub(turn.pins);
+            let kept = turn.history.get(..kept).unwrap_or_default();
+            let body = body::pause_written(paused, kept)?;
             self.change(|row, _| {
                 let next = turns::paused(row, turn, paused, body.clone())?;
                 Ok(Next::row(next, true))

@@ -2,6 +2,7 @@
 
 use llmnode_runtime::{Approval, BegunTurn, Category, NodeError, Paused};
 
+use crate::body;
 use crate::store::{ChatRow, Claim, KeptPause, KeptTurn};
 
 /// The call that wants the conversation.
@@ -215,13 +216,8 @@ pub(crate) enum Verdict {
     Result(serde_json::Value),
 }
 
-/// A row with a decision more.
-pub(crate) struct Decided {
-    pub(crate) row: ChatRow,
-    pub(crate) paused: Paused,
-}
-
-pub(crate) fn decided(row: &ChatRow, call: &str, verdict: &Verdict) -> Result<Decided, NodeError> {
+/// The row with a decision more.
+pub(crate) fn decided(row: &ChatRow, call: &str, verdict: &Verdict) -> Result<ChatRow, NodeError> {
     let mut next = row.clone();
     let Some(pause) = &mut next.pause else {
         return Err(conflict(format!(
@@ -229,11 +225,12 @@ pub(crate) fn decided(row: &ChatRow, call: &str, verdict: &Verdict) -> Result<De
             row.id
         )));
     };
+    // As it is stored: of the messages, nothing is needed here.
     let paused: Paused = serde_json::from_str(&pause.body)?;
     let paused = match verdict {
         Verdict::Approval(approval) => paused.decide(call, approval.clone())?,
         Verdict::Result(result) => paused.answer(call, result.clone())?,
     };
-    pause.body = serde_json::to_string(&paused)?;
-    Ok(Decided { row: next, paused })
+    pause.body = body::pause_decided(&pause.body, &paused)?;
+    Ok(next)
 }

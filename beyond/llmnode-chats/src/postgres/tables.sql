@@ -37,7 +37,8 @@ CREATE TABLE claim (
     until BIGINT NOT NULL
 );
 
--- A turn whose calls wait for a decision. `body` is a `Paused` as JSON.
+-- A turn whose calls wait for a decision. `body` is a `Paused` as JSON, without its first
+-- messages, as many as `$history` says: they are the first ones of the chat.
 CREATE TABLE pause (
     chat TEXT COLLATE "C" PRIMARY KEY REFERENCES chat (id),
     turn TEXT NOT NULL,

@@ -27,6 +27,8 @@ use crate::support::{Folder, postgres};
 
 const WRITERS: usize = 8;
 const QUESTIONS: usize = 2;
+/// Of a reply, so that many kills meet a request.
+const THINKS: Duration = Duration::from_millis(40);
 /// Question, call, result, answer.
 const MESSAGES: usize = 4;
 
@@ -121,7 +123,7 @@ async fn talker() {
         return;
     };
     loop {
-        let model = model(file(&chats, flow, "requests"));
+        let model = model(file(&chats, flow, "requests"), THINKS);
         let mut run = Run::new(model).with_state(Desk {
             chats: chats.clone(),
             flow,
@@ -177,7 +179,7 @@ async fn eight_flows(chats: &Path) {
     let mut turn = 0;
     while killed < kills {
         turn += 1;
-        std::thread::sleep(Duration::from_millis(10 + (turn * 37) % 90));
+        std::thread::sleep(Duration::from_millis(60 + (turn * 37) % 190));
         let talker = &mut talkers[(turn as usize * 5) % WRITERS];
         talker.child.kill().unwrap();
         if killing::was_killed(&mut talker.child) {

@@ -50,8 +50,8 @@ pub(crate) fn lines(file: &Path) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// Calls a tool, then answers with the question, and notes each request.
-pub(crate) fn model(requests: PathBuf) -> FnModel {
+/// Calls a tool, then answers with the question, and notes each request. Each reply takes this long.
+pub(crate) fn model(requests: PathBuf, thinks: Duration) -> FnModel {
     FnModel::new(move |request| {
         let is_question = |message: &&Message| message.content.starts_with("Question");
         let asked = request.messages.iter().rfind(is_question).unwrap();
@@ -60,11 +60,12 @@ pub(crate) fn model(requests: PathBuf) -> FnModel {
             .messages
             .last()
             .is_some_and(|message| message.answers().is_some());
-        if has_result {
+        let reply = if has_result {
             Reply::text(format!("Answer to {}", asked.content))
         } else {
             Reply::text("").call("now", json!({}))
-        }
+        };
+        reply.after(thinks)
     })
 }
 
@@ -92,7 +93,7 @@ async fn writer() {
         return;
     };
     let chats = open_store(&path).await;
-    let run = Run::new(model(path.with_extension("requests")));
+    let run = Run::new(model(path.with_extension("requests"), Duration::ZERO));
     for asked in number.. {
         let chat = open(&chats, asked).await;
         let question = format!("Question {}-{asked}", std::process::id());

@@ -86,6 +86,49 @@ async fn a_pause_is_kept_with_its_turn_and_runs_once() {
     }
 }
 
+/// However long the chat is, its pause is as long as its turn.
+#[tokio::test]
+async fn a_pause_has_its_turn_alone_and_reads_as_the_whole_conversation() {
+    let folder = Folder::new("long");
+    for (name, chats) in stores(&folder).await {
+        let chat = chats.open("acme/42").await.unwrap();
+        let model = ScriptedModel::new().reply(Reply::text("An old answer. ".repeat(500)));
+        let run = Run::new(model.reply(calls_refund()).reply("Done.")).with_state(Bank::default());
+        let old = ask("An old question?");
+        run.call(&old).conversation(&chat).await.unwrap();
+        chat.pin("Be kind.").await.unwrap();
+        let node = support();
+        let error = run.call(&node).conversation(&chat).await.unwrap_err();
+        let paused = error.paused().unwrap();
+        let row = chats.store().read("acme/42").await.unwrap().unwrap();
+        let body = row.pause.unwrap().body;
+        assert!(!body.contains("old"), "{name}: {body}");
+        let kept = chat.paused().await.unwrap().unwrap();
+        assert_eq!(kept.messages(), paused.messages(), "{name}");
+        assert_eq!(kept.id(), paused.id());
+        let id = kept.waiting()[0].id.clone();
+        let decided = chat.decide(&id, Approval::yes()).await.unwrap();
+        assert_eq!(decided.messages(), paused.messages(), "{name}");
+        // As another process does it, which knows the store alone.
+        let kept = chat.paused().await.unwrap().unwrap();
+        assert!(kept.waiting().is_empty());
+        run.call(&node)
+            .conversation(&chat)
+            .approve(kept)
+            .await
+            .unwrap();
+        let history = texts(&chat).await;
+        let turn = [
+            "Be kind.",
+            "The lamp is broken.",
+            "",
+            "20 euros are paid back",
+            "Done.",
+        ];
+        assert_eq!(history[2..], turn, "{name}");
+    }
+}
+
 #[tokio::test]
 async fn an_approved_call_that_fails_later_keeps_the_result_of_its_tool() {
     let folder = Folder::new("approved");

@@ -1,8 +1,10 @@
 //! Prompts of one task, evaluated on Qwen2.5-Coder-0.5B-Instruct and held against a baseline, as a user's test does it.
 //! `scripts/evaluation` serves the model, writes the baseline and runs these tests one by one.
 //!
-//! Four nodes of the same name sort the same 60 letters: the first prompt, of which the baseline is; a shorter one; one that a reviewer
-//! would call a clean-up; and one that was broken, in which the teams have each other's letters.
+//! Three nodes of the same name sort the same 60 letters: the first prompt, of which the baseline is, with two examples for each team; a
+//! short one without examples, which costs less; and one that was broken, whose examples have each other's teams.
+
+#![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 use std::path::PathBuf;
 
@@ -12,13 +14,7 @@ use llmnode::{Exec, OpenAi, Prices};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::support::key;
-use crate::wire::Wire;
-
-const DATA: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/tests/real_llama/evals/letters.jsonl"
-);
+const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/letters/letters.jsonl");
 const MODEL: &str = "Qwen2.5-Coder-0.5B-Instruct";
 
 #[llm_output]
@@ -28,7 +24,7 @@ struct Label {
 }
 
 #[llm_output]
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 #[serde(rename_all = "lowercase")]
 enum Team {
     Billing,
@@ -37,24 +33,41 @@ enum Team {
     Sales,
 }
 
+/// Two letters for each team, as a prompt shows them. None of them is among the cases.
+const SHOWN: [(&str, Team); 8] = [
+    ("The total on my invoice is wrong.", Team::Billing),
+    ("The heater makes no heat.", Team::Repairs),
+    ("My parcel is late.", Team::Delivery),
+    ("What does this bicycle cost?", Team::Sales),
+    ("Please return my payment.", Team::Billing),
+    ("The door handle fell off.", Team::Repairs),
+    ("The courier never came.", Team::Delivery),
+    ("I would like to order ten lamps.", Team::Sales),
+];
+
 mod first {
-    use super::{Deserialize, Label, llm_node};
+    use super::{Deserialize, Label, SHOWN, llm_node};
 
     /// Sends a letter to a team.
     #[llm_node(
-        prompt = "Which team reads this letter?\n\
-            billing: payments, invoices, refunds\n\
-            repairs: something is broken\n\
-            delivery: parcels and shipments\n\
-            sales: wants to buy something\n\n\
-            Letter: {letter}",
+        system = "Which team reads the letter?",
+        prompt = "{letter}",
+        examples = shown,
         output = Label,
         temperature = 0.5,
         max_tokens = 40
     )]
-    #[derive(Deserialize)]
+    #[derive(Clone, Deserialize)]
     pub(super) struct Sort {
         letter: String,
+    }
+
+    fn shown() -> Vec<(Sort, Label)> {
+        let shown = SHOWN.iter().map(|(letter, team)| {
+            let letter = (*letter).to_owned();
+            (Sort { letter }, Label { team: *team })
+        });
+        shown.collect()
     }
 }
 
@@ -62,31 +75,44 @@ mod short {
     use super::{Deserialize, Label, llm_node};
 
     /// Sends a letter to a team.
-    #[llm_node(prompt = "Which team reads this letter?\n\n{letter}", output = Label, temperature = 0.5, max_tokens = 40)]
-    #[derive(Deserialize)]
+    #[llm_node(
+        system = "Which team reads the letter?",
+        prompt = "{letter}",
+        output = Label,
+        temperature = 0.5,
+        max_tokens = 40
+    )]
+    #[derive(Clone, Deserialize)]
     pub(super) struct Sort {
         letter: String,
     }
 }
 
 mod broken {
-    use super::{Deserialize, Label, llm_node};
+    use super::{Deserialize, Label, SHOWN, llm_node};
 
     /// Sends a letter to a team.
     #[llm_node(
-        prompt = "Which team reads this letter?\n\
-            billing: something is broken\n\
-            repairs: parcels and shipments\n\
-            delivery: wants to buy something\n\
-            sales: payments, invoices, refunds\n\n\
-            Letter: {letter}",
+        system = "Which team reads the letter?",
+        prompt = "{letter}",
+        examples = shown,
         output = Label,
         temperature = 0.5,
         max_tokens = 40
     )]
-    #[derive(Deserialize)]
+    #[derive(Clone, Deserialize)]
     pub(super) struct Sort {
         letter: String,
+    }
+
+    /// The letters have slipped by one line.
+    fn shown() -> Vec<(Sort, Label)> {
+        let teams = SHOWN.iter().cycle().skip(1).map(|(_, team)| team);
+        let shown = SHOWN.iter().zip(teams).map(|((letter, _), team)| {
+            let letter = (*letter).to_owned();
+            (Sort { letter }, Label { team: *team })
+        });
+        shown.collect()
     }
 }
 
@@ -98,7 +124,7 @@ fn folder() -> PathBuf {
 fn model(url: &str) -> Run {
     let model = OpenAi::builder()
         .base_url(url)
-        .api_key(key())
+        .api_key(std::env::var("LLMNODE_LLAMA_KEY").unwrap())
         .model(MODEL)
         .build()
         .unwrap();
@@ -113,15 +139,21 @@ fn run() -> Option<Run> {
     Some(model(&url))
 }
 
-/// Each letter three times, for a cent at most. The report is kept.
+/// Each letter three times, for a cent at most: that of the baseline, too, which is asked three times as often as it says. The report is
+/// kept.
 async fn measured<N>(run: &Run, name: &str) -> Evaluation
 where
     N: Exec<(), Output = Label> + DeserializeOwned + Send + Sync,
 {
     let data = Dataset::<N, Label>::open(DATA).unwrap();
-    let limits = Limits::new().requests(1_200).money(0.01);
+    let limits = Limits::new().requests(400).money(0.01);
+    let repeats = if std::env::var_os("LLMNODE_BLESS").is_some() {
+        1
+    } else {
+        3
+    };
     let report = evaluate(run, &data, exact())
-        .repeats(3)
+        .repeats(repeats)
         .limits(limits)
         .concurrency(2)
         .await
@@ -199,34 +231,31 @@ async fn a_limit_ends_it_as_unfinished() {
     assert!(run.ledger().total().requests <= 5);
 }
 
-/// Asks one after the other, each once, without chance, and keeps the requests: `letters.py` sends the same to the same server, and
+/// Asks one after the other, each once, without chance, and keeps the messages: `letters.py` sends the same to the same server, and
 /// pydantic-evals scores the answers.
 #[tokio::test]
 #[ignore = "needs scripts/evaluation"]
 async fn the_same_requests_for_pydantic_evals() {
-    let Ok(url) = std::env::var("LLMNODE_QWEN_URL") else {
-        return;
-    };
-    let wire = Wire::to(&url).await;
-    let run = model(wire.base_url());
+    let Some(run) = run() else { return };
     let data = Dataset::<first::Sort, Label>::open(DATA).unwrap();
+    let once = Settings::new().temperature(0.0);
     let report = evaluate(&run, &data, exact())
         .concurrency(1)
-        .settings(Settings::new().temperature(0.0))
+        .settings(once)
         .await
         .unwrap();
     println!("{report}");
-    assert_eq!(
-        wire.exchanges().len(),
-        data.len(),
-        "no correction was needed"
-    );
-    let requests: Vec<_> = wire
-        .exchanges()
-        .into_iter()
-        .map(|one| one.question)
-        .collect();
-    let requests = serde_json::to_string(&requests).unwrap();
-    std::fs::write(folder().join("requests.json"), requests).unwrap();
+    assert_eq!(report.usage().requests, 60, "no correction was needed");
     std::fs::write(folder().join("once.json"), report.to_json()).unwrap();
+
+    let recorded = ScriptedModel::new().otherwise(|_| Reply::text(r#"{"team": "sales"}"#));
+    let dry = Run::new(recorded.clone());
+    evaluate(&dry, &data, exact()).concurrency(1).await.unwrap();
+    let messages: Vec<Vec<Message>> = recorded
+        .requests()
+        .into_iter()
+        .map(|request| request.messages)
+        .collect();
+    let messages = serde_json::to_string(&messages).unwrap();
+    std::fs::write(folder().join("messages.json"), messages).unwrap();
 }
