@@ -88,8 +88,8 @@ pub enum GateError {
         /// Why.
         source: FormatError,
     },
-    /// The evaluation itself ended, as by a limit.
-    #[error(transparent)]
+    /// The evaluation itself ended, as by a limit: nothing is known of the node.
+    #[error("unfinished: {0}")]
     Evaluation(NodeError),
 }
 

@@ -282,6 +282,23 @@ async fn a_fall_is_confirmed_before_the_test_fails() {
     ));
 }
 
+/// What a limit ends is unfinished, and never a fall.
+#[tokio::test]
+async fn a_limit_is_no_worse_prompt() {
+    let path = file("limit");
+    baseline(&path, &report(60, 0));
+    let ended = || {
+        let limit = NodeError::new(Category::LimitExceeded, "the limit of 5 requests is reached");
+        std::future::ready(Err(limit))
+    };
+    let error = Gate::new(&path.path).confirm(ended).await.unwrap_err();
+    assert!(matches!(&error, GateError::Evaluation(_)));
+    assert_eq!(
+        error.to_string(),
+        "unfinished: limit_exceeded: the limit of 5 requests is reached"
+    );
+}
+
 #[test]
 fn times_of_repeats_are_means_and_what_they_used_is_a_sum() {
     let mark = crate::dataset::Mark {

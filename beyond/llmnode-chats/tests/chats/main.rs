@@ -8,6 +8,7 @@
 )]
 
 mod contract;
+mod costs;
 mod flow_kills;
 mod flows;
 #[cfg(unix)]
