@@ -288,7 +288,10 @@ async fn a_limit_is_no_worse_prompt() {
     let path = file("limit");
     baseline(&path, &report(60, 0));
     let ended = || {
-        let limit = NodeError::new(Category::LimitExceeded, "the limit of 5 requests is reached");
+        let limit = NodeError::new(
+            Category::LimitExceeded,
+            "the limit of 5 requests is reached",
+        );
         std::future::ready(Err(limit))
     };
     let error = Gate::new(&path.path).confirm(ended).await.unwrap_err();
