@@ -19,7 +19,7 @@ use crate::options::Options;
 use crate::serve::send;
 
 /// Long enough for an answer on a busy machine.
-const TIMEOUT: Duration = Duration::from_millis(500);
+const TIMEOUT: Duration = Duration::from_secs(2);
 /// Memory is sampled between batches, when no call is running: at most so often, and after at least so many calls.
 const MOST_BATCHES: u64 = 50;
 const BATCH: u64 = 1000;
