@@ -19,10 +19,11 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
+use llmnode_reader::ask::unanswerable;
 use llmnode_reader::internal::{
-    CheckJson, Parsed, ReadResult, Slot, Uncovered, check_by, one_line, read, read_slot, repair,
-    unanswerable,
+    CheckJson, Parsed, ReadResult, Slot, Uncovered, check_by, read, read_slot, repair,
 };
+use llmnode_reader::text::one_line;
 use llmnode_reader::{Flag, OutputSchema, Reader, Repair, Violation};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;

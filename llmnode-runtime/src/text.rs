@@ -1,6 +1,6 @@
 //! Text helpers, and macros for fields.
 
-use llmnode_reader::internal::{floor_char_boundary, one_line};
+use llmnode_reader::text::{floor_char_boundary, one_line};
 
 /// A `Debug` with selected fields: the others are content, or useless to a reader.
 macro_rules! impl_debug {

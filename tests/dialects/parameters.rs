@@ -1,6 +1,6 @@
 //! Every shape as each API gets it that does not enforce it: as an output, and as the parameters of a tool.
 
-use llmnode_reader::internal::{Profile, sent};
+use llmnode_reader::ask::{Profile, sent};
 use serde_json::{Value, json};
 
 use crate::conforms::conforms;

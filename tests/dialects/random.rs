@@ -1,7 +1,7 @@
 //! Random schemas, which are known at run time only.
 
 use llmnode::OutputSchema;
-use llmnode_reader::internal::{Profile, sent};
+use llmnode_reader::ask::{Profile, sent};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

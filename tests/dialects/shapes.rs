@@ -5,7 +5,7 @@ use std::path::Path;
 
 use llmnode::stub_server::{StubReply, StubServer};
 use llmnode::{Category, OpenAi, OutputSchema, ResponseFormat, Run, Settings};
-use llmnode_reader::internal::{Profile, sent};
+use llmnode_reader::ask::{Profile, sent};
 use serde_json::{Map, Value, json};
 
 use crate::conforms::conforms;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use llmnode_reader::internal::one_line;
+use llmnode_reader::text::one_line;
 use llmnode_runtime::{BoxError, Cx, Node};
 use serde::Serialize;
 use serde_json::{Map, Value};

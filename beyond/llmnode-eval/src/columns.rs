@@ -6,7 +6,7 @@
 //! never between a letter and its accents. What is too long ends with `…`.
 
 use llmnode_model::internal::redact;
-use llmnode_reader::internal::{one_line, visible};
+use llmnode_reader::text::{one_line, visible};
 
 /// Of a text, so many bytes are looked at for each column: a letter of four bytes with as much in accents.
 const BYTES_PER_COLUMN: usize = 8;

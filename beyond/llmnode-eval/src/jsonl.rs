@@ -1,6 +1,6 @@
 //! Files with one JSON object per line.
 
-use llmnode_reader::internal::one_line;
+use llmnode_reader::text::one_line;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 

@@ -26,7 +26,7 @@ use std::ops::Deref;
 
 use llmnode_flow::flow::{Flow, Outline};
 use llmnode_flow::private::{RunFlow, Runner};
-use llmnode_reader::internal::{nearest, one_line};
+use llmnode_reader::text::{nearest, one_line};
 use llmnode_runtime::{Category, NodeError};
 use serde_json::{Map, Value};
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 
-use llmnode_reader::internal::is_unseen;
+use llmnode_reader::text::is_unseen;
 use llmnode_runtime::private::PromptFence;
 use llmnode_runtime::{Invalid, Message};
 use serde::{Deserialize, Serialize};

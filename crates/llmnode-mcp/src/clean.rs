@@ -1,6 +1,6 @@
 //! Cleans names and texts of a server before a model reads them.
 
-use llmnode_reader::internal::is_unseen;
+use llmnode_reader::text::is_unseen;
 use serde_json::Value;
 
 const MAX_DESCRIPTION_BYTES: usize = 1024;

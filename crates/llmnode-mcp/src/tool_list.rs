@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use llmnode_reader::internal::fault_of_parameters;
+use llmnode_reader::ask::fault_of_parameters;
 use rmcp::model::{ListToolsResult, PaginatedRequestParams, Tool, ToolAnnotations};
 use rmcp::service::{Peer, RoleClient, ServiceError};
 use serde_json::Value;

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-use llmnode_reader::internal::visible;
+use llmnode_reader::text::visible;
 
 use crate::category::{Category, Group};
 use crate::message::Message;

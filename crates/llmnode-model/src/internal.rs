@@ -18,4 +18,4 @@ pub use crate::text::{
     PADDING, Sha256Text, fnv, is_document, is_old_hash, padding, sha256, sha256_hex,
 };
 pub use crate::tool::{CALL_TOOL, FoundTools, FoundWay, SEARCH_TOOLS};
-pub use llmnode_reader::internal::{is_hidden, is_unseen, visible};
+pub use llmnode_reader::text::{is_hidden, is_unseen, visible};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use llmnode_reader::internal::floor_char_boundary;
+use llmnode_reader::text::floor_char_boundary;
 use serde::{Deserialize, Serialize};
 
 use super::prompt_parts::SentPrompt;

@@ -16,10 +16,6 @@ pub use crate::tree::{WRAPPER, is_annotation};
 use crate::check;
 use crate::{Flag, OutputSchema, Repair};
 
-// Until all crates name the module itself.
-pub use crate::ask::*;
-pub use crate::text::*;
-
 /// The first marked type in the schema that a traversal misses. `traversal`, the address of its function, is the key under
 /// which the result is kept.
 pub fn uncovered(

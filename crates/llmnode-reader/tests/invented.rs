@@ -5,7 +5,7 @@
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
 
-use llmnode_reader::internal::{form, instruction, reminder};
+use llmnode_reader::ask::{form, instruction, reminder};
 use llmnode_reader::{OutputSchema, Reader};
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::fmt;
 
 use llmnode_model::{CallId, Category};
-use llmnode_reader::internal::one_line;
+use llmnode_reader::text::one_line;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt;
 
 use llmnode_model::{Category, Group};
-use llmnode_reader::internal::visible;
+use llmnode_reader::text::visible;
 
 use super::{Inner, NodeError};
 use crate::ledger::AttemptRecord;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use llmnode_model::Category;
 use llmnode_model::internal::visible;
-use llmnode_reader::internal::{one_line, plural, same_name};
+use llmnode_reader::text::{one_line, plural, same_name};
 
 use super::{Inner, NodeError};
 use crate::ledger::{AttemptKind, AttemptRecord, CallRecord, FailedTry};

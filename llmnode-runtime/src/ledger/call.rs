@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use llmnode_model::internal::{catch_panic, lock};
 use llmnode_model::{AttemptId, BoxError, CallId, Category, Message, ProviderState, ToolCall};
-use llmnode_reader::internal::one_line;
+use llmnode_reader::text::one_line;
 use tracing::Span;
 
 use super::hooks::Hooks;

@@ -4,7 +4,7 @@ use std::fmt::{self, Display};
 use std::ops::AddAssign;
 
 use llmnode_model::TokenUsage;
-use llmnode_reader::internal::plural;
+use llmnode_reader::text::plural;
 use serde::{Deserialize, Serialize};
 
 use crate::money::Money;

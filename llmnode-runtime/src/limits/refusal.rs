@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use llmnode_model::{Category, TokenUsage};
-use llmnode_reader::internal::{one_line, plural};
+use llmnode_reader::text::{one_line, plural};
 
 use super::quantity::Quantity;
 use crate::money::Money;

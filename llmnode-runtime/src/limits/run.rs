@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use llmnode_model::internal::lock;
-use llmnode_reader::internal::plural;
+use llmnode_reader::text::plural;
 use tokio::sync::Notify;
 
 use super::limits::Limits;

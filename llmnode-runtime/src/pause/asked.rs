@@ -12,7 +12,8 @@ use std::fmt;
 use llmnode_model::Category;
 use llmnode_model::internal::visible;
 use llmnode_reader::Violation;
-use llmnode_reader::internal::{one_line, shortened};
+use llmnode_reader::ask::shortened;
+use llmnode_reader::text::one_line;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -5,7 +5,7 @@ use std::fmt;
 
 use llmnode_model::internal::{is_old_hash, sha256_hex};
 use llmnode_model::{Category, Message};
-use llmnode_reader::internal::one_line;
+use llmnode_reader::text::one_line;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use llmnode_model::{BoxError, Category, Group, ProviderState, Retry};
 use llmnode_reader::Violation;
-use llmnode_reader::internal::{one_line, shortened};
+use llmnode_reader::ask::shortened;
+use llmnode_reader::text::one_line;
 
 use crate::error::NodeError;
 use crate::pause::{Paused, PausedError};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use llmnode_model::{Message, ProviderState, Role};
 use llmnode_reader::Violation;
-use llmnode_reader::internal::remedy;
+use llmnode_reader::ask::remedy;
 
 const CAP: usize = 2048;
 const HEAD: &str = "That answer was not accepted:";
@@ -91,7 +91,7 @@ fn add_lines(text: &mut String, violations: &[Violation]) {
 
 #[cfg(test)]
 mod tests {
-    use llmnode_reader::internal::shortened;
+    use llmnode_reader::ask::shortened;
 
     use super::*;
     use crate::validate::Invalid;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use llmnode_model::Request;
-use llmnode_reader::internal::{ChoiceList, narrowed, take_closed};
+use llmnode_reader::ask::{ChoiceList, narrowed, take_closed};
 use llmnode_reader::{OutputSchema, Violation};
 
 pub(super) struct Narrowed {

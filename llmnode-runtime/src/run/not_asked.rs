@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use llmnode_model::Category;
-use llmnode_reader::internal::one_line;
+use llmnode_reader::text::one_line;
 
 /// Why a node is not asked: the failure of another one.
 #[derive(Clone)]

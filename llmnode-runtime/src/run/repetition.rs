@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use llmnode_model::internal::Sha256Text;
 use llmnode_model::{Group, Retry};
-use llmnode_reader::internal::{floor_char_boundary, one_line};
+use llmnode_reader::text::{floor_char_boundary, one_line};
 
 use super::failure::Failure;
 

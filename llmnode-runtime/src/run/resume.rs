@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use llmnode_model::{Category, Message, Request};
-use llmnode_reader::internal::without_choices;
+use llmnode_reader::ask::without_choices;
 use serde_json::json;
 
 use super::shown;

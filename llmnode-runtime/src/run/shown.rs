@@ -2,7 +2,7 @@
 
 use llmnode_model::internal::sha256_hex;
 use llmnode_model::{Category, Message, Request, ToolSpec};
-use llmnode_reader::internal::without_choices;
+use llmnode_reader::ask::without_choices;
 use serde_json::{Value, json};
 
 use crate::error::NodeError;

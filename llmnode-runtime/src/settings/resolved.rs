@@ -9,7 +9,7 @@ use std::time::Duration;
 use llmnode_model::internal::join_field;
 use llmnode_model::{Category, Request, ResponseFormat};
 use llmnode_reader::Reader;
-use llmnode_reader::internal::with_remedy;
+use llmnode_reader::ask::with_remedy;
 
 use super::recovery::{Failures, NodeKind, Recovery, Stacks, check};
 use super::settings::{EMPTY_SETTINGS, Settings};

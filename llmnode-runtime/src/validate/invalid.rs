@@ -4,7 +4,8 @@ use std::error::Error;
 use std::fmt::{self, Display};
 
 use llmnode_reader::Violation;
-use llmnode_reader::internal::{allow_only, list_allowed, write_joined};
+use llmnode_reader::ask::{allow_only, list_allowed};
+use llmnode_reader::text::write_joined;
 
 /// Why a validator rejects an answer.
 ///

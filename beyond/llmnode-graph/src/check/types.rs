@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use llmnode_reader::internal::nearest;
+use llmnode_reader::text::nearest;
 use serde_json::Value;
 
 use super::keys::ERROR;

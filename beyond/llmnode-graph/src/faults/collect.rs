@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use llmnode_reader::internal::nearest;
+use llmnode_reader::text::nearest;
 
 use super::{Fault, FaultKind, GraphFaults, LISTED, shown};
 

@@ -7,7 +7,7 @@ mod locate;
 use std::error::Error;
 use std::fmt;
 
-use llmnode_reader::internal::{one_line, visible};
+use llmnode_reader::text::{one_line, visible};
 use llmnode_runtime::{Category, NodeError};
 use serde::Serialize;
 

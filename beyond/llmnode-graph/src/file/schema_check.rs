@@ -3,7 +3,7 @@
 //! It supports the rules that the types of a graph's file have, and those that a file may declare for its values.
 //! Anything else is left to serde.
 
-use llmnode_reader::internal::nearest;
+use llmnode_reader::text::nearest;
 use serde_json::{Map, Value};
 
 use super::NodeSettings;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{self, Read};
 
-use llmnode_reader::internal::one_line;
+use llmnode_reader::text::one_line;
 
 use crate::faults::{FaultKind, Faults, shown};
 use crate::graph::name::is_name;

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use llmnode_flow::flow::{CxExt, PreparedStep};
-use llmnode_reader::internal::one_line;
+use llmnode_reader::text::one_line;
 use llmnode_runtime::internal::{CxInternals as _, ErrorInternals as _, Origin};
 use llmnode_runtime::{
     BoxError, Category, Cx, Exec, Group, Message, Node, NodeError, NodeFacts, Settings, ToolCall,

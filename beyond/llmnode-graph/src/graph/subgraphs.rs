@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use llmnode_reader::internal::one_line;
+use llmnode_reader::text::one_line;
 
 use crate::faults::{FaultKind, GraphFaults, shown};
 use crate::graph::folder::text_of;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use llmnode_reader::internal::one_line;
+use llmnode_reader::text::one_line;
 use llmnode_runtime::{DynNode, NodeError};
 use serde_json::{Map, Value, json};
 

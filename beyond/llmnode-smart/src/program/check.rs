@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use llmnode_reader::internal::nearest;
+use llmnode_reader::text::nearest;
 use llmnode_runtime::{OutputSchema, Reader};
 use serde_json::Value;
 

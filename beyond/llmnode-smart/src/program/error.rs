@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use llmnode_reader::internal::{one_line, visible};
+use llmnode_reader::text::{one_line, visible};
 use llmnode_runtime::{Category, NodeError};
 
 /// Characters of a fault.

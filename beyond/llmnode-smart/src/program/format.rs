@@ -1,6 +1,6 @@
 //! llmnode's own format of programs.
 
-use llmnode_reader::internal::nearest;
+use llmnode_reader::text::nearest;
 use serde_json::{Map, Value, json};
 
 use super::check::{self, DemoCheck, listed, member, unknown_field};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use llmnode_reader::internal::bounded_regex;
+use llmnode_reader::text::bounded_regex;
 use regex_lite::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 

@@ -1,7 +1,7 @@
 //! The cursor of a running flow: the state to change, and the position to move.
 
 use llmnode_model::internal::catch_panic;
-use llmnode_reader::internal::one_line;
+use llmnode_reader::text::one_line;
 use llmnode_runtime::internal::{
     Caller, ErrorInternals as _, Label, Position, PositionExt, RunCore,
 };

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use llmnode_model::internal::catch_panic;
-use llmnode_reader::internal::one_line;
+use llmnode_reader::text::one_line;
 use llmnode_runtime::internal::{Label, PositionExt};
 use llmnode_runtime::{BoxFuture, Category, NodeError};
 

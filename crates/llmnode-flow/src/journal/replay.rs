@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use llmnode_model::internal::{is_old_hash, sha256, sha256_hex};
-use llmnode_reader::internal::plural;
+use llmnode_reader::text::plural;
 use llmnode_runtime::internal::JournaledAnswer;
 use llmnode_runtime::{Message, Request, ToolCall, Usage};
 use serde_json::json;

@@ -2,7 +2,7 @@
 
 use llmnode_model::internal::{CarriedPart, Json};
 use llmnode_model::{Category, Completion, FinishReason, ModelError, Retry, ToolCall};
-use llmnode_reader::internal::one_line;
+use llmnode_reader::text::one_line;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};

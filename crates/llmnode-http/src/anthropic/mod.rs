@@ -20,7 +20,7 @@ pub use config::AnthropicBuilder;
 use std::sync::Arc;
 
 use llmnode_model::ResponseFormat;
-use llmnode_reader::internal::Profile;
+use llmnode_reader::ask::Profile;
 
 use crate::api::handle::chat_model;
 use crate::api::inner::Inner;

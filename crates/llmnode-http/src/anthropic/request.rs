@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use llmnode_model::internal::{AnswerLimit, LimitSetter};
 use llmnode_model::{Request, ResponseFormat};
-use llmnode_reader::internal::{Profile, sent};
+use llmnode_reader::ask::{Profile, sent};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};

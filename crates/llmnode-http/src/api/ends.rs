@@ -7,7 +7,7 @@
 
 use llmnode_model::internal::is_document;
 use llmnode_model::{Category, Completion, FinishReason, Message, ModelError, Retry};
-use llmnode_reader::internal::one_line;
+use llmnode_reader::text::one_line;
 
 use crate::http::error_body::words;
 

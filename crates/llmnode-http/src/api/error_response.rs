@@ -8,7 +8,7 @@ use llmnode_model::{
     ApiKind, Category, Group, Message, ModelError, ResponseFormat, Retry, Role, Sink,
 };
 use llmnode_reader::Flag;
-use llmnode_reader::internal::one_line;
+use llmnode_reader::text::one_line;
 use serde_json::Value;
 
 use super::inner::Inner;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use llmnode_model::{Message, Part, ResponseFormat, Role};
 use llmnode_reader::OutputSchema;
-use llmnode_reader::internal::{Profile, choices_in_words, instruction, reminder, sent};
+use llmnode_reader::ask::{Profile, choices_in_words, instruction, reminder, sent};
 use serde_json::value::RawValue;
 
 use super::prepared_request::PreparedRequest;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use llmnode_model::internal::{CALL_TOOL, CarriedPart, SEARCH_TOOLS, Secret, redact_secrets};
 use llmnode_model::{ApiKind, FinishReason, Message, Request, ResponseFormat, ToolCall, ToolSpec};
 use llmnode_reader::OutputSchema;
-use llmnode_reader::internal::{Profile, without_choices};
+use llmnode_reader::ask::{Profile, without_choices};
 use serde::Serialize;
 use serde_json::Value;
 

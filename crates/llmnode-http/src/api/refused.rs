@@ -1,7 +1,7 @@
 //! What a record says of a request: the settings that are not sent as the program wrote them, since the model refuses them.
 
 use llmnode_model::{Request, ResponseFormat};
-use llmnode_reader::internal::has_choices;
+use llmnode_reader::ask::has_choices;
 
 use super::error_response::has_id;
 use super::inner::Inner;

@@ -1,7 +1,7 @@
 //! Status and headers of a response.
 
 use http::{HeaderMap, StatusCode};
-use llmnode_reader::internal::one_line;
+use llmnode_reader::text::one_line;
 
 use crate::http::client::Response;
 

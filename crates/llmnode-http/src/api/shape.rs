@@ -2,7 +2,7 @@
 
 use llmnode_model::{Message, Reasoning, Request, ResponseFormat};
 use llmnode_reader::OutputSchema;
-use llmnode_reader::internal::{has_choices, with_remedy, without_choices};
+use llmnode_reader::ask::{has_choices, with_remedy, without_choices};
 
 use super::inner::Inner;
 use super::request_shape::RequestShape;

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use llmnode_model::internal::AnswerLimit;
 use llmnode_model::{ModelError, Request, Sink, TokenUsage};
-use llmnode_reader::internal::Profile;
+use llmnode_reader::ask::Profile;
 
 use super::expected_calls::ExpectedCalls;
 use super::prepared_request::PreparedRequest;

@@ -9,7 +9,7 @@ use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{HeaderMap, Method};
 use llmnode_model::internal::redact;
 use llmnode_model::{Category, ModelError};
-use llmnode_reader::internal::one_line;
+use llmnode_reader::text::one_line;
 use serde_json::Value;
 
 use crate::api::ask::{unsent, without_secrets};

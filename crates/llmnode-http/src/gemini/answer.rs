@@ -2,7 +2,7 @@
 
 use llmnode_model::internal::CarriedPart;
 use llmnode_model::{Category, Completion, FinishReason, Message, ModelError, Retry};
-use llmnode_reader::internal::one_line;
+use llmnode_reader::text::one_line;
 use serde_json::value::RawValue;
 
 use super::gathered::{Gathered, Response};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use llmnode_model::{Category, Completion, ModelError, Retry};
-use llmnode_reader::internal::one_line;
+use llmnode_reader::text::one_line;
 
 use super::calls::{self, AnswerCall, ToolCall, called};
 use super::carried;

@@ -1,7 +1,7 @@
 //! Chooses the response format for a type, given the formats that the model is known to refuse.
 
 use llmnode_model::ResponseFormat;
-use llmnode_reader::internal::take_strict_error;
+use llmnode_reader::ask::take_strict_error;
 use llmnode_reader::{OutputSchema, StrictError};
 
 /// Fallback order: formats that constrain the model come first.

@@ -132,7 +132,7 @@ async fn each_response_format_tells_the_schema_in_its_own_place() {
         let system = system["content"].as_str().unwrap();
         assert!(system.starts_with("Be brief."), "{response_format}");
         assert_eq!(
-            system.ends_with(llmnode_reader::internal::form(&schema).unwrap()),
+            system.ends_with(llmnode_reader::ask::form(&schema).unwrap()),
             told,
             "{response_format}"
         );
@@ -539,7 +539,7 @@ async fn what_a_response_format_makes_cannot_be_given_beside_it() {
 /// A copied form is JSON of the type; a copied schema is not. The model is told which one it copied, with the form.
 #[tokio::test]
 async fn a_copy_of_what_was_shown_is_told_as_such() {
-    let form = llmnode_reader::internal::form(&OutputSchema::of::<Choice>())
+    let form = llmnode_reader::ask::form(&OutputSchema::of::<Choice>())
         .unwrap()
         .to_owned();
     for (copied, what) in [

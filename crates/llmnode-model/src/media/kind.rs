@@ -1,6 +1,6 @@
 //! Media types: as declared, and as the bytes show.
 
-use llmnode_reader::internal::one_line;
+use llmnode_reader::text::one_line;
 
 use super::error::AttachmentError;
 

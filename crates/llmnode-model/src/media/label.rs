@@ -1,6 +1,6 @@
 //! The short form of an attachment, shown in place of its content.
 
-use llmnode_reader::internal::one_line;
+use llmnode_reader::text::one_line;
 
 use super::data::Data;
 use crate::text::fnv;

@@ -1,7 +1,7 @@
 //! The span of an attempt: a client's request to a model, by the conventions of OpenTelemetry.
 
 use llmnode_model::{Category, ChatModel, Completion, Request, TokenUsage};
-use llmnode_reader::internal::floor_char_boundary;
+use llmnode_reader::text::floor_char_boundary;
 use tracing::Span;
 use tracing::field::{self, Empty};
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use llmnode_model::{Completion, FinishReason, Message, Part, Role, ToolSpec};
-use llmnode_reader::internal::floor_char_boundary;
+use llmnode_reader::text::floor_char_boundary;
 use serde::Serialize;
 use serde_json::value::RawValue;
 

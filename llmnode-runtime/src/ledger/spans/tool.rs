@@ -1,7 +1,7 @@
 //! The span of a tool that a model calls.
 
 use llmnode_model::{Message, ToolCall};
-use llmnode_reader::internal::floor_char_boundary;
+use llmnode_reader::text::floor_char_boundary;
 use tracing::Span;
 use tracing::field::Empty;
 

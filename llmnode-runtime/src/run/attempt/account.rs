@@ -1,7 +1,7 @@
 //! Writes what a response says of itself into the attempt's record, and settles its reservation.
 
 use llmnode_model::{Completion, FinishReason, Message, ModelError, Request, Retry, TokenUsage};
-use llmnode_reader::internal::one_line;
+use llmnode_reader::text::one_line;
 use llmnode_reader::{Flag, Violation};
 
 use crate::ledger::{AttemptRecord, OpenAttempt};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use llmnode_model::internal::{PromptParts, RateLimits};
 use llmnode_model::{ApiKind, BoxFuture, Delta, ResponseFormat, Sink, TokenUsage};
 use llmnode_reader::Flag;
-use llmnode_reader::internal::one_line;
+use llmnode_reader::text::one_line;
 
 use super::account::{MAX_WORD_BYTES, drop_impossible, flag as set_flag};
 use super::written::Written;

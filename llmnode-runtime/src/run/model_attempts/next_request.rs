@@ -1,6 +1,6 @@
 //! What follows a failed try: its explanation, the feedback to the model, and the request that the policies change.
 
-use llmnode_reader::internal::{form, is_repetition};
+use llmnode_reader::ask::{form, is_repetition};
 
 use super::ModelAttempts;
 use crate::error::NodeError;

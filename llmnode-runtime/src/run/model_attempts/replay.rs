@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use llmnode_model::{Category, Group, Message, ProviderState, ToolCall};
-use llmnode_reader::internal::repeated_form;
+use llmnode_reader::ask::repeated_form;
 
 use super::{ModelAttempts, Replay};
 use crate::ledger::{JournalKey, JournaledAnswer, Recorder, RunEvent, ToolRecord, Usage};

@@ -1,7 +1,7 @@
 //! For small models that are shown the form of the answer in their prompt and copy it, in place of filling it in.
 
 use llmnode_reader::OutputSchema;
-use llmnode_reader::internal::{repeated_form, repeats_form};
+use llmnode_reader::ask::{repeated_form, repeats_form};
 
 use super::policy::{AttemptView, Next, Policy};
 use crate::ledger::AttemptRecord;

@@ -2,7 +2,7 @@
 //! request says so.
 
 use llmnode_model::{Group, Message};
-use llmnode_reader::internal::one_line;
+use llmnode_reader::text::one_line;
 
 use super::policy::{FailedAttempt, Policy, RequestPlan};
 use crate::ledger::AttemptKind;

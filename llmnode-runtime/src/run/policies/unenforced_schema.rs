@@ -3,7 +3,8 @@
 
 use llmnode_model::Category;
 use llmnode_reader::Flag;
-use llmnode_reader::internal::{is_met_by, without_choices};
+use llmnode_reader::ask::without_choices;
+use llmnode_reader::internal::is_met_by;
 
 use super::policy::{AttemptView, Next, Policy};
 use crate::run::response::{Judgement, Response};

@@ -3,7 +3,7 @@
 
 use llmnode_model::{Category, FinishReason, Request, TokenUsage};
 use llmnode_reader::Violation;
-use llmnode_reader::internal::one_line;
+use llmnode_reader::text::one_line;
 
 use super::cut_answer::truncated;
 use super::policy::{AttemptView, Next, Policy};

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::time::Instant;
 
 use llmnode_model::{BoxFuture, Category, Request, ToolSpec};
-use llmnode_reader::internal::same_name;
+use llmnode_reader::text::same_name;
 use tracing::Instrument;
 
 use super::invocation::{ConversationId, Invocation};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use llmnode_model::internal::catch_panic_async;
 use llmnode_model::{BoxFuture, ToolSpec};
 use llmnode_reader::OutputSchema;
-use llmnode_reader::internal::fault;
+use llmnode_reader::ask::fault;
 
 use super::any_tool::{AnyTool, Stateless, run_tool};
 use super::invocation::Invocation;

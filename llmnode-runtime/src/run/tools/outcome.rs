@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use llmnode_model::internal::FoundTools;
 use llmnode_model::{CallId, Category, Group, Image, Message};
-use llmnode_reader::internal::{one_line, plural};
+use llmnode_reader::text::{one_line, plural};
 
 use super::value::ToolReply;
 use crate::error::NodeError;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use llmnode_model::{
     Completion, FinishReason, Message, ProviderState, Request, ToolCall, ToolSpec,
 };
-use llmnode_reader::internal::{nearest, one_line, same_name};
+use llmnode_reader::text::{nearest, one_line, same_name};
 use serde_json::Value;
 
 use super::outcome::Outcome;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use llmnode_model::internal::catch_panic;
 use llmnode_model::{BoxFuture, CallId, Category, ToolSpec};
-use llmnode_reader::internal::{one_line, shortened};
+use llmnode_reader::ask::shortened;
+use llmnode_reader::text::one_line;
 use llmnode_reader::{OutputSchema, Reader, Violation};
 use serde_json::{Map, Value};
 

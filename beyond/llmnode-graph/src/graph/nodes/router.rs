@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use llmnode_reader::internal::{bounded_regex, one_line};
+use llmnode_reader::text::{bounded_regex, one_line};
 use llmnode_runtime::internal::CxInternals as _;
 use llmnode_runtime::{BoxError, BoxFuture, Category, NodeError};
 use regex_lite::{Regex, RegexBuilder};

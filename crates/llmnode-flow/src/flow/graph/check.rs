@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use llmnode_reader::internal::nearest;
+use llmnode_reader::text::nearest;
 
 use super::builder::{BuilderEdge, BuilderStep, FlowBuilder};
 use super::faults::FlowFault;

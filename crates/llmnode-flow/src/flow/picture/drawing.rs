@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use llmnode_reader::internal::{one_line, same_name};
+use llmnode_reader::text::{one_line, same_name};
 use llmnode_runtime::internal::{Label, Position, PositionExt};
 
 use crate::flow::outline::{EdgeTarget, Outline, OutlineStep};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use llmnode_model::internal::{CarriedPart, Json};
 use llmnode_model::{Category, Completion, FinishReason, ModelError, Retry, ToolCall};
-use llmnode_reader::internal::one_line;
+use llmnode_reader::text::one_line;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 

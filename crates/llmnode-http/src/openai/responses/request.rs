@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use llmnode_model::{ResponseFormat, ToolSpec};
-use llmnode_reader::internal::{Profile, sent};
+use llmnode_reader::ask::{Profile, sent};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};

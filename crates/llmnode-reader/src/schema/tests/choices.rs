@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use crate::OutputSchema;
-use crate::internal::{ChoiceList, has_choices, instruction, take_strict_error, with_choices};
+use crate::ask::{ChoiceList, has_choices, instruction, take_strict_error, with_choices};
 
 /// Small, and the same in each run.
 struct Draw(u64);

@@ -1,7 +1,7 @@
 //! What each policy does, and for whom it does nothing, in the order of the list. The whole list is asked, as by an attempt.
 
 use llmnode_model::{Category, FinishReason, Message, Request, ResponseFormat, Retry, Role};
-use llmnode_reader::internal::allow_only;
+use llmnode_reader::ask::allow_only;
 use llmnode_reader::{Flag, Violation};
 
 use super::attempt::{Attempt, Verdict, failed, failure, rejected, valid};

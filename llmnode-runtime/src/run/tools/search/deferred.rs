@@ -6,7 +6,7 @@ use std::sync::Arc;
 use llmnode_model::internal::{CALL_TOOL, FoundTools, FoundWay, SEARCH_TOOLS};
 use llmnode_model::{ApiKind, Category, ChatModel, Message, Request, Role, ToolSpec};
 use llmnode_reader::OutputSchema;
-use llmnode_reader::internal::one_line;
+use llmnode_reader::text::one_line;
 use serde_json::{Value, json};
 
 use super::index::{Index, Indexed};
