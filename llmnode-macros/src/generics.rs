@@ -121,13 +121,18 @@ fn name_lifetimes(tokens: TokenStream, name: &Lifetime, replaced: &mut bool) -> 
 
 /// Underlines the entire expression.
 pub(crate) fn end_spans(written: &impl ToTokens) -> (Span, Span) {
-    let mixed = |span: Span| Span::mixed_site().located_at(span);
     let mut tokens = written
         .to_token_stream()
         .into_iter()
         .map(|token| token.span());
     let first = tokens.next().unwrap_or_else(Span::mixed_site);
-    (mixed(first), mixed(tokens.last().unwrap_or(first)))
+    let last = tokens.last().unwrap_or(first);
+    (of_macro(first), of_macro(last))
+}
+
+/// The place of the user's token, with the hygiene of generated code.
+fn of_macro(span: Span) -> Span {
+    Span::mixed_site().located_at(span)
 }
 
 /// The same group with these tokens.

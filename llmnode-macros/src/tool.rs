@@ -14,7 +14,7 @@ mod parameter;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::ext::IdentExt;
-use syn::{Error, FnArg, GenericParam, Item, ItemFn, LitStr, ReturnType, Type};
+use syn::{Error, FnArg, GenericParam, Item, ItemFn, ItemStruct, LitStr, ReturnType, Type};
 
 use crate::choices::{self, Choice};
 use crate::description::doc_text;
@@ -62,17 +62,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         Item::Fn(function) => function,
         Item::Struct(item) => {
             errors.push(Error::new_spanned(item.struct_token, ON_A_STRUCT));
-            let is_node = item
-                .attrs
-                .iter()
-                .any(|attribute| is_named(attribute.path(), "llm_node"));
-            let stub = (!is_node && item.generics.params.is_empty()).then(|| {
-                emit::stub(
-                    &item.ident,
-                    &item.ident.to_string(),
-                    &crate_path::resolve(&args.krate),
-                )
-            });
+            let stub = stub_of_struct(&item, &args);
             return quote!(#item #stub #errors);
         }
         other => {
@@ -100,6 +90,20 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         (false, true) => None,
     };
     quote!(#function #tool #errors)
+}
+
+/// None for a node, which has its own impls.
+fn stub_of_struct(item: &ItemStruct, args: &ToolArgs) -> Option<TokenStream> {
+    let is_node = item
+        .attrs
+        .iter()
+        .any(|attribute| is_named(attribute.path(), "llm_node"));
+    if is_node || !item.generics.params.is_empty() {
+        return None;
+    }
+    let name = item.ident.to_string();
+    let krate = crate_path::resolve(&args.krate);
+    Some(emit::stub(&item.ident, &name, &krate))
 }
 
 fn check_choices(model: &ToolModel<'_>, errors: &mut Errors) {

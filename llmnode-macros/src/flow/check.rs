@@ -227,26 +227,30 @@ fn check_reachability(flow: &Flow, checked: &CheckedFlow, errors: &mut Errors) {
 }
 
 fn graph(flow: &Flow, checked: &CheckedFlow) -> Graph {
-    let indices = |stop: &FlowStep| -> Vec<usize> {
-        stop.exit
-            .targets()
-            .into_iter()
-            .filter_map(|target: &Target| match target {
-                Target::Step(label) => checked.index(label),
-                _ => None,
-            })
-            .collect()
-    };
-    let leads_out = |stop: &FlowStep| {
-        // An empty `match`: the step has no action, so the flow never continues from it.
-        let targets = stop.exit.targets();
-        targets.is_empty()
-            || targets
-                .iter()
-                .any(|target| !matches!(target, Target::Step(_)))
-    };
-    Graph {
-        edges: flow.step_list.iter().map(indices).collect(),
-        out: flow.step_list.iter().map(leads_out).collect(),
+    let mut edges = vec![];
+    let mut out = vec![];
+    for step in &flow.step_list {
+        edges.push(successors(step, checked));
+        out.push(leads_out(step));
     }
+    Graph { edges, out }
+}
+
+fn successors(step: &FlowStep, checked: &CheckedFlow) -> Vec<usize> {
+    let mut found = vec![];
+    for target in step.exit.targets() {
+        if let Target::Step(label) = target {
+            found.extend(checked.index(label));
+        }
+    }
+    found
+}
+
+/// Whether the flow may end after the step. An empty `match` counts: the step has no action, so the flow never continues from it.
+fn leads_out(step: &FlowStep) -> bool {
+    let targets = step.exit.targets();
+    targets.is_empty()
+        || targets
+            .iter()
+            .any(|target| !matches!(target, Target::Step(_)))
 }

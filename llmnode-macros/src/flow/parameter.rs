@@ -1,22 +1,24 @@
 //! The parameters of a flow, and the fields of the state that they are written to.
 
+use proc_macro2::Span;
 use syn::parse::{Parse, ParseStream};
 use syn::{Error, Ident, Token};
 
 use super::parse_util::unconditional;
 use super::syntax::{Parameter, StateField};
 
+fn expected(at: Span) -> Error {
+    Error::new(
+        at,
+        "a parameter is written `name: Type`, or `name: Type => state.field`; the steps of a flow follow a `:`, without braces",
+    )
+}
+
 impl Parse for Parameter {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let attrs = unconditional(input)?;
         let vis = input.parse()?;
         let at = input.span();
-        let expected = |at| {
-            Error::new(
-                at,
-                "a parameter is written `name: Type`, or `name: Type => state.field`; the steps of a flow follow a `:`, without braces",
-            )
-        };
         let ident: Ident = input.parse().map_err(|_| expected(at))?;
         if !input.peek(Token![:]) || input.peek(Token![::]) {
             return Err(expected(ident.span()));

@@ -71,16 +71,12 @@ fn head(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::Re
     }
     let state;
     let parentheses = parenthesized!(state in input);
-    let wanted = || {
-        Error::new(
+    flow.state = state.parse().ok().filter(|_| state.is_empty());
+    if flow.state.is_none() {
+        return Err(Error::new(
             parentheses.span.join(),
             "a flow has one state, which is a type such as `World`",
-        )
-    };
-    flow.state = Some(state.parse().map_err(|_| wanted())?);
-    if !state.is_empty() {
-        flow.state = None;
-        return Err(wanted());
+        ));
     }
     check_static(&flow.state, "its state")?;
     loop {

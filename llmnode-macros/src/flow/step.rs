@@ -15,33 +15,14 @@ use crate::generics::{bare, last_name};
 pub(super) fn parse_step(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<FlowStep> {
     no_attributes(input, "a step")?;
     let at = input.span();
-    let wanted = || {
-        Error::new(
-            at,
-            "a step is a node or a flow, by its type, such as `Decide => Search`",
-        )
-    };
-    let ty: Type = input.call(Type::without_plus).map_err(|_| wanted())?;
-    if !matches!(bare(&ty), Type::Path(path) if path.qself.is_none())
-        && !matches!(bare(&ty), Type::Tuple(_))
-    {
-        return Err(wanted());
-    }
+    let ty = step_type(input)?;
+    // What follows the type may stand in any order, each once.
     let mut values = None;
     let mut label = None;
     let mut part = None;
     loop {
         if input.peek(token::Brace) && values.is_none() {
-            let at = input.span();
-            let given = braces(input)?.parse::<TokenStream>()?;
-            if syn::parse2::<syn::ExprStruct>(quote!(Step { #given })).is_err()
-                || matches!(bare(&ty), Type::Tuple(_))
-            {
-                let message =
-                    "braces after a step set its fields, such as `{ goal: state.goal.clone() }`";
-                return Err(Error::new(at, message));
-            }
-            values = Some(given);
+            values = Some(field_values(input, &ty)?);
         } else if input.peek(Token![as]) && label.is_none() {
             input.parse::<Token![as]>()?;
             let named = input.parse().map_err(|error: Error| {
@@ -57,12 +38,7 @@ pub(super) fn parse_step(input: ParseStream<'_>, errors: &mut Errors) -> syn::Re
     }
     let label = label.or_else(|| last_name(&ty).cloned());
     if !input.peek(Token![=>]) {
-        let shown = label.as_ref().map_or("it".to_owned(), ToString::to_string);
-        let message = format!(
-            "expected the next step: write `{shown} => end`, or the label of the step that follows"
-        );
-        let nothing = input.is_empty() || input.peek(Token![,]);
-        return Err(Error::new(if nothing { at } else { input.span() }, message));
+        return Err(without_arrow(input, label.as_ref(), at));
     }
     input.parse::<Token![=>]>()?;
     let exit = if input.peek(Token![match]) {
@@ -77,6 +53,47 @@ pub(super) fn parse_step(input: ParseStream<'_>, errors: &mut Errors) -> syn::Re
         label,
         exit,
     })
+}
+
+/// A path, or a tuple of steps that run in parallel.
+fn step_type(input: ParseStream<'_>) -> syn::Result<Type> {
+    let at = input.span();
+    match input.call(Type::without_plus) {
+        Ok(ty) if may_be_step(bare(&ty)) => Ok(ty),
+        _ => {
+            let message = "a step is a node or a flow, by its type, such as `Decide => Search`";
+            Err(Error::new(at, message))
+        }
+    }
+}
+
+fn may_be_step(ty: &Type) -> bool {
+    match ty {
+        Type::Path(path) => path.qself.is_none(),
+        other => matches!(other, Type::Tuple(_)),
+    }
+}
+
+/// `{ goal: state.goal.clone() }`, which a tuple of steps cannot have.
+fn field_values(input: ParseStream<'_>, ty: &Type) -> syn::Result<TokenStream> {
+    let at = input.span();
+    let given = braces(input)?.parse::<TokenStream>()?;
+    let is_literal = syn::parse2::<syn::ExprStruct>(quote!(Step { #given })).is_ok();
+    if is_literal && !matches!(bare(ty), Type::Tuple(_)) {
+        return Ok(given);
+    }
+    let message = "braces after a step set its fields, such as `{ goal: state.goal.clone() }`";
+    Err(Error::new(at, message))
+}
+
+/// At the step itself if nothing follows it, since there is no token to underline.
+fn without_arrow(input: ParseStream<'_>, label: Option<&Ident>, step: Span) -> Error {
+    let shown = label.map_or("it".to_owned(), ToString::to_string);
+    let message = format!(
+        "expected the next step: write `{shown} => end`, or the label of the step that follows"
+    );
+    let ends = input.is_empty() || input.peek(Token![,]);
+    Error::new(if ends { step } else { input.span() }, message)
 }
 
 fn no_attributes(input: ParseStream<'_>, of: &str) -> syn::Result<()> {
@@ -120,18 +137,19 @@ fn arms(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Vec<Arm>> {
     Ok(arms)
 }
 
+fn no_arm(at: Span) -> Error {
+    Error::new(
+        at,
+        "an arm is written `Decision::Search => Search`: an action, and where it leads",
+    )
+}
+
 fn arm(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Arm> {
     no_attributes(input, "an arm")?;
     let at = input.span();
-    let wanted = |at| {
-        Error::new(
-            at,
-            "an arm is written `Decision::Search => Search`: an action, and where it leads",
-        )
-    };
     let pattern = input
         .call(Pat::parse_multi_with_leading_vert)
-        .map_err(|_| wanted(at))?;
+        .map_err(|_| no_arm(at))?;
     if input.peek(Token![if]) {
         let guard = input.span();
         errors.push(Error::new(
@@ -141,10 +159,10 @@ fn arm(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Arm> {
         input.parse::<Token![if]>()?;
         input
             .call(Expr::parse_without_eager_brace)
-            .map_err(|_| wanted(at))?;
+            .map_err(|_| no_arm(at))?;
     }
     if !input.peek(Token![=>]) {
-        return Err(wanted(if input.is_empty() { at } else { input.span() }));
+        return Err(no_arm(if input.is_empty() { at } else { input.span() }));
     }
     input.parse::<Token![=>]>()?;
     Ok(Arm {
@@ -153,20 +171,21 @@ fn arm(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Arm> {
     })
 }
 
+fn no_target(at: Span) -> Error {
+    Error::new(
+        at,
+        "an arrow leads to the label of a step, to `end`, or to `todo!()`",
+    )
+}
+
 fn target(input: ParseStream<'_>) -> syn::Result<Target> {
     let at = input.span();
     let begin = input.fork();
-    let wanted = |at: Span| {
-        Error::new(
-            at,
-            "an arrow leads to the label of a step, to `end`, or to `todo!()`",
-        )
-    };
     let Ok(path) = input.call(Path::parse_mod_style) else {
-        return Err(wanted(at));
+        return Err(no_target(at));
     };
     if path.is_ident("todo") && input.peek(Token![!]) {
-        let todo: syn::Macro = begin.parse().map_err(|_| wanted(at))?;
+        let todo: syn::Macro = begin.parse().map_err(|_| no_target(at))?;
         input.advance_to(&begin);
         return Ok(Target::Todo(todo.into_token_stream()));
     }

@@ -217,6 +217,30 @@ impl NodeArgs {
                 key.clone(),
                 validators::parse(input, &key),
             ),
+            "fallback" => fill(&mut self.fallback, key.clone(), function_path(input, &key)),
+            "with" => fill_readable(&mut self.with, key, with::parse(input)),
+            "choices" => fill_readable(&mut self.choices, key, choices::parse(input)),
+            "recover" => fill_readable(&mut self.recover, key, recover::parse(input)),
+            "limits" => fill(&mut self.limits, key, Limits::parse(input)),
+            "name" => fill(
+                &mut self.name,
+                key.clone(),
+                non_empty(text(input, &key, ""), &key),
+            ),
+            "exact" => fill(&mut self.exact, key, Ok(())),
+            "tools" => fill(&mut self.tools, key.clone(), tools::parse(input, &key)),
+            "turns" => fill(&mut self.turns, key.clone(), integer(input, &key, 1)),
+            "calls_in_text" => fill(&mut self.calls_in_text, key, bool_literal(input)),
+            "thoughts_in_text" => fill(&mut self.thoughts_in_text, key, bool_literal(input)),
+            "tool" => fill(&mut self.tool, key, Ok(())),
+            "crate" => crate_path::parse(input, key, &mut self.krate),
+            _ => self.setting(key, input),
+        }
+    }
+
+    /// The arguments that every call takes as a setting, too; the rest are those of a step.
+    fn setting(&mut self, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
+        match key.to_string().as_str() {
             "retries" => fill(&mut self.retries, key.clone(), integer(input, &key, 0)),
             "transport_retries" => fill(
                 &mut self.transport_retries,
@@ -241,27 +265,10 @@ impl NodeArgs {
                 key.clone(),
                 model_name(input, &key),
             ),
-            "fallback" => fill(&mut self.fallback, key.clone(), function_path(input, &key)),
-            "with" => fill_readable(&mut self.with, key, with::parse(input)),
-            "choices" => fill_readable(&mut self.choices, key, choices::parse(input)),
-            "recover" => fill_readable(&mut self.recover, key, recover::parse(input)),
-            "limits" => fill(&mut self.limits, key, Limits::parse(input)),
             "temperature" => fill(&mut self.temperature, key.clone(), number(input, &key)),
             "max_tokens" => fill(&mut self.max_tokens, key.clone(), integer(input, &key, 1)),
             "cache" => fill(&mut self.cache, key, cache(input)),
             "reasoning" => fill(&mut self.reasoning, key.clone(), effort(input, &key)),
-            "name" => fill(
-                &mut self.name,
-                key.clone(),
-                non_empty(text(input, &key, ""), &key),
-            ),
-            "exact" => fill(&mut self.exact, key, Ok(())),
-            "tools" => fill(&mut self.tools, key.clone(), tools::parse(input, &key)),
-            "turns" => fill(&mut self.turns, key.clone(), integer(input, &key, 1)),
-            "calls_in_text" => fill(&mut self.calls_in_text, key, bool_literal(input)),
-            "thoughts_in_text" => fill(&mut self.thoughts_in_text, key, bool_literal(input)),
-            "tool" => fill(&mut self.tool, key, Ok(())),
-            "crate" => crate_path::parse(input, key, &mut self.krate),
             _ => self.step.argument(key, input),
         }
     }

@@ -114,11 +114,12 @@ pub(crate) fn field_type<'a>(model: &NodeModel<'a>, name: &Ident) -> Option<&'a 
         .map(|field| &field.ty)
 }
 
+fn std_format(name: &str) -> TokenStream {
+    let name = Ident::new(name, Span::mixed_site());
+    quote!(::core::fmt::#name)
+}
+
 fn required_trait(format: &Format) -> TokenStream {
-    let of_std = |name: &str| {
-        let name = Ident::new(name, Span::mixed_site());
-        quote!(::core::fmt::#name)
-    };
     match format {
         Format::Plain | Format::Raw => private_trait("PromptValue"),
         Format::List => private_trait("PromptList"),
@@ -126,7 +127,7 @@ fn required_trait(format: &Format) -> TokenStream {
         Format::Fence => private_trait("PromptFence"),
         Format::Attach => private_trait("PromptAttachment"),
         Format::Or(_) => private_trait("PromptOption"),
-        Format::Spec(spec) => of_std(match spec.chars().last() {
+        Format::Spec(spec) => std_format(match spec.chars().last() {
             Some('?') => "Debug",
             Some('x') => "LowerHex",
             Some('X') => "UpperHex",

@@ -88,24 +88,22 @@ fn check_choices(args: &NodeArgs, item: &ItemStruct, faults: &mut Faults) {
             "`state` is the program's state; name its type with `state = …`",
         ));
     }
-    let known = |name: &Ident| {
-        name == "self"
-            || name == "state"
-            || item
-                .fields
-                .iter()
-                .any(|field| field.ident.as_ref() == Some(name))
-    };
     for name in items(&args.choices)
         .iter()
         .filter_map(Choice::begins_with)
-        .filter(|name| !known(name))
+        .filter(|name| !begins_a_list(name, item))
     {
         let message = format!(
             "`{name}` is not a field of the node; a list of the program's state is written `state.inventory`, for its field `inventory`"
         );
         faults.push(Error::new(name.span(), message));
     }
+}
+
+/// What the expression of a list may begin with.
+fn begins_a_list(name: &Ident, item: &ItemStruct) -> bool {
+    let mut fields = item.fields.iter();
+    name == "self" || name == "state" || fields.any(|field| field.ident.as_ref() == Some(name))
 }
 
 fn check_combinations(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: &mut Faults) {

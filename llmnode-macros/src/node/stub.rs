@@ -1,7 +1,7 @@
 //! Stub impls for a node with faults: its uses compile, so the faults are the only errors.
 
 use proc_macro2::{Ident, TokenStream};
-use syn::{Generics, Item, parse_quote};
+use syn::{Generics, Item, TypeGenerics, parse_quote};
 
 use super::args::NodeArgs;
 use super::bounds::require_sync;
@@ -37,25 +37,10 @@ pub(crate) fn stub(ident: &Ident, generics: &Generics, args: &NodeArgs, step: bo
     let (stated_impl, _, _) = stated.split_for_impl();
     let private = crate_path::private();
     let step = step.then(|| step::stub(&args.step, ident, &generics, &private));
-    let tool = args.tool.is_some().then(|| {
-        let mut generics = stated.clone();
-        generics
-            .make_where_clause()
-            .predicates
-            .push(parse_quote!(Self: ::core::marker::Send + 'static));
-        let (stated_impl, _, where_clause) = generics.split_for_impl();
-        generated! {
-            #[automatically_derived]
-            impl #stated_impl #private::Tool<#any_state> for #ident #ty_generics #where_clause {
-                fn arguments() -> #private::OutputSpec<Self, #any_state> {
-                    ::core::unreachable!()
-                }
-                fn reply(_: &Self::Output) -> #private::Replied {
-                    ::core::unreachable!()
-                }
-            }
-        }
-    });
+    let tool = args
+        .tool
+        .is_some()
+        .then(|| tool_stub(ident, &ty_generics, &stated, &any_state, &private));
     let smart = args
         .goal
         .is_some()
@@ -88,4 +73,31 @@ pub(crate) fn stub(ident: &Ident, generics: &Generics, args: &NodeArgs, step: bo
         #step
     };
     crate_path::scope(&crate_path::resolve(&args.krate), impls)
+}
+
+/// `stated`: the generics of the node, with any state.
+fn tool_stub(
+    ident: &Ident,
+    ty_generics: &TypeGenerics<'_>,
+    stated: &Generics,
+    any_state: &Ident,
+    private: &Ident,
+) -> TokenStream {
+    let mut generics = stated.clone();
+    generics
+        .make_where_clause()
+        .predicates
+        .push(parse_quote!(Self: ::core::marker::Send + 'static));
+    let (impl_generics, _, where_clause) = generics.split_for_impl();
+    generated! {
+        #[automatically_derived]
+        impl #impl_generics #private::Tool<#any_state> for #ident #ty_generics #where_clause {
+            fn arguments() -> #private::OutputSpec<Self, #any_state> {
+                ::core::unreachable!()
+            }
+            fn reply(_: &Self::Output) -> #private::Replied {
+                ::core::unreachable!()
+            }
+        }
+    }
 }

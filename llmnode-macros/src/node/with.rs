@@ -33,17 +33,18 @@ pub(crate) fn parse(input: ParseStream<'_>) -> (Option<Vec<WithVariable>>, syn::
     (all_named.then_some(list), result)
 }
 
+fn expected(at: Span) -> Error {
+    Error::new(
+        at,
+        format!("`with` takes names and expressions, such as `{EXAMPLE}`"),
+    )
+}
+
 fn variable(
     input: ParseStream<'_>,
     list: &mut Vec<WithVariable>,
     all_named: &mut bool,
 ) -> syn::Result<()> {
-    let expected = |at| {
-        Error::new(
-            at,
-            format!("`with` takes names and expressions, such as `{EXAMPLE}`"),
-        )
-    };
     let ahead = input.fork();
     let name = ahead.call(Ident::parse_any).map(|name| name.unraw());
     let (Ok(name), Ok(_)) = (name, ahead.parse::<Token![=]>()) else {

@@ -14,33 +14,34 @@ pub(crate) struct WithoutDisplay {
 
 impl WithoutDisplay {
     pub(crate) fn of(ty: &Type) -> Option<Self> {
-        let known = |kind: &str, filters| {
-            Some(Self {
-                kind: kind.to_owned(),
-                filters,
-            })
-        };
         match bare(ty) {
             Type::Reference(reference) => Self::of(&reference.elem),
-            Type::Slice(slice) => known("a slice", list_filters(&slice.elem)),
-            Type::Array(array) => known("an array", list_filters(&array.elem)),
+            Type::Slice(slice) => Self::known("a slice", list_filters(&slice.elem)),
+            Type::Array(array) => Self::known("an array", list_filters(&array.elem)),
             ty => {
                 let path = std_path(ty)?;
                 let inside = *type_arguments(path).first()?;
                 match last_name(ty)?.to_string().as_str() {
-                    "Vec" => known("a `Vec`", list_filters(inside)),
-                    "VecDeque" => known("a `VecDeque`", collection_filters(inside)),
-                    "HashSet" => known("a `HashSet`", collection_filters(inside)),
-                    "BTreeSet" => known("a `BTreeSet`", collection_filters(inside)),
-                    "HashMap" => known("a `HashMap`", &["json"]),
-                    "BTreeMap" => known("a `BTreeMap`", &["json"]),
-                    "Option" if is_attachment(inside) => known("an `Option`", &["attach"]),
-                    "Option" if Self::of(inside).is_some() => known("an `Option`", &["json"]),
-                    "Option" => known("an `Option`", &["or(none)"]),
+                    "Vec" => Self::known("a `Vec`", list_filters(inside)),
+                    "VecDeque" => Self::known("a `VecDeque`", collection_filters(inside)),
+                    "HashSet" => Self::known("a `HashSet`", collection_filters(inside)),
+                    "BTreeSet" => Self::known("a `BTreeSet`", collection_filters(inside)),
+                    "HashMap" => Self::known("a `HashMap`", &["json"]),
+                    "BTreeMap" => Self::known("a `BTreeMap`", &["json"]),
+                    "Option" if is_attachment(inside) => Self::known("an `Option`", &["attach"]),
+                    "Option" if Self::of(inside).is_some() => Self::known("an `Option`", &["json"]),
+                    "Option" => Self::known("an `Option`", &["or(none)"]),
                     _ => None,
                 }
             }
         }
+    }
+
+    fn known(kind: &str, filters: &'static [&'static str]) -> Option<Self> {
+        Some(Self {
+            kind: kind.to_owned(),
+            filters,
+        })
     }
 
     pub(crate) fn message(&self, name: &str) -> String {

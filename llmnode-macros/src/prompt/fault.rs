@@ -62,35 +62,9 @@ impl fmt::Display for FaultKind {
                 f.write_str("`state` is not a value of the prompt; name a part of it, such as `{state.name}`")
             }
             Self::RawIdentifier(name) => write!(f, "a prompt needs no `r#`; write `{{{name}}}`"),
-            Self::FieldAccess(text) => match text.strip_prefix("self.") {
-                Some(name) if !name.contains('.') => {
-                    write!(f, "a prompt names a field without `self`; write `{{{name}}}`")
-                }
-                _ => write!(
-                    f,
-                    "`{text}` reads inside a field; declare it by `with(n = self.{})`, and write `{{n}}`",
-                    text.strip_prefix("self.").unwrap_or(text)
-                ),
-            },
-            Self::Expression(text) if reads_state(text) => {
-                write!(f, "`{text}` is an expression; declare it by `with(n = {text})`, and write `{{n}}`")
-            }
-            Self::Expression(text) => write!(
-                f,
-                "`{}` is an expression; a prompt variable is a field or a path such as `state.name`, \
-                 so declare it by `with(n = …)`, or add a field that holds the value",
-                beginning(text)
-            ),
-            Self::UnknownFilter(name) => match suggest(name, FILTERS) {
-                Some(near) => {
-                    write!(f, "unknown filter `{}`; did you mean `{}`?", beginning(name), usage(near))
-                }
-                None => write!(
-                    f,
-                    "unknown filter `{}`; expected `list`, `json`, `fence`, `attach`, `raw`, `or(text)` or a format spec such as `?` or `>8`",
-                    beginning(name)
-                ),
-            },
+            Self::FieldAccess(text) => f.write_str(&field_access(text)),
+            Self::Expression(text) => f.write_str(&expression(text)),
+            Self::UnknownFilter(name) => f.write_str(&unknown_filter(name)),
             Self::FilterArgument(name) => write!(f, "the filter `{name}` takes no argument; write `:{name}`"),
             Self::OrWithoutText => {
                 f.write_str("the filter `or` takes the text for an absent value; write `:or(none)`")
@@ -103,6 +77,39 @@ impl fmt::Display for FaultKind {
             ),
             Self::SpecTooLarge => f.write_str("width and precision go up to 65535"),
         }
+    }
+}
+
+fn field_access(text: &str) -> String {
+    let path = text.strip_prefix("self.").unwrap_or(text);
+    if path.len() < text.len() && !path.contains('.') {
+        return format!("a prompt names a field without `self`; write `{{{path}}}`");
+    }
+    format!(
+        "`{text}` reads inside a field; declare it by `with(n = self.{path})`, and write `{{n}}`"
+    )
+}
+
+fn expression(text: &str) -> String {
+    if reads_state(text) {
+        return format!(
+            "`{text}` is an expression; declare it by `with(n = {text})`, and write `{{n}}`"
+        );
+    }
+    format!(
+        "`{}` is an expression; a prompt variable is a field or a path such as `state.name`, \
+         so declare it by `with(n = …)`, or add a field that holds the value",
+        beginning(text)
+    )
+}
+
+fn unknown_filter(name: &str) -> String {
+    let shown = beginning(name);
+    match suggest(name, FILTERS) {
+        Some(near) => format!("unknown filter `{shown}`; did you mean `{}`?", usage(near)),
+        None => format!(
+            "unknown filter `{shown}`; expected `list`, `json`, `fence`, `attach`, `raw`, `or(text)` or a format spec such as `?` or `>8`"
+        ),
     }
 }
 

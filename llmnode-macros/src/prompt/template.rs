@@ -177,10 +177,13 @@ impl<'a> Parser<'a> {
     }
 }
 
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() && c != '\n'
+}
+
 fn is_alone_on_line(source: &str, range: &Range<usize>) -> bool {
-    let blank = |c: char| c.is_whitespace() && c != '\n';
-    let before = source[..range.start].trim_end_matches(blank);
-    let behind = source[range.end..].trim_start_matches(blank);
+    let before = source[..range.start].trim_end_matches(is_blank);
+    let behind = source[range.end..].trim_start_matches(is_blank);
     (before.is_empty() || before.ends_with('\n')) && (behind.is_empty() || behind.starts_with('\n'))
 }
 

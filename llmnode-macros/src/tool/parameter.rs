@@ -53,56 +53,97 @@ pub(super) fn parameters(function: &mut ItemFn, errors: &mut Errors) -> Vec<Para
     parameters
 }
 
+/// Where the value of a parameter comes from, by the type that is written.
+enum Source {
+    /// The model writes a value of the type, and the function may borrow it.
+    Model {
+        ty: Type,
+        by_reference: bool,
+    },
+    State(Type),
+    Context(Type),
+}
+
 fn parameter(pattern: &Pat, ty: &Type, attributes: Vec<Attribute>) -> syn::Result<Parameter> {
-    let (of, by_reference) = match bare(ty) {
-        Type::Reference(TypeReference {
-            mutability: Some(mutable),
-            ..
-        }) => {
-            let message = "a tool cannot change the state, since other tools run beside it; put what changes behind a `Mutex`";
-            return Err(Error::new_spanned(mutable, message));
-        }
-        Type::Reference(TypeReference { elem, .. }) => match bare(elem) {
-            Type::Path(path) if path.path.is_ident("str") => {
-                (parse_quote!(::std::string::String), true)
-            }
-            Type::Slice(slice) => {
-                let of = &slice.elem;
-                (parse_quote!(::std::vec::Vec<#of>), true)
-            }
-            Type::Path(path) if is_named(&path.path, "Cx") => {
-                // The compiler reports a missing type argument.
-                let state = last_type_argument(&path.path).unwrap_or_else(|| parse_quote!(()));
-                return Ok(Parameter::Context(state));
-            }
-            Type::Path(path) if is_named(&path.path, "String") => {
-                return Err(Error::new_spanned(
-                    ty,
-                    "a tool cannot take a `&String`; write `&str` or `String`",
-                ));
-            }
-            Type::Path(path) if is_named(&path.path, "Vec") => {
-                let of = last_type_argument(&path.path)
-                    .map_or_else(|| "T".to_owned(), |of| pretty_print(&of));
-                let message =
-                    format!("a tool cannot take a `&Vec`; write `&[{of}]` or `Vec<{of}>`");
-                return Err(Error::new_spanned(ty, message));
-            }
-            Type::Path(path) if is_named(&path.path, "Run") => {
-                let message = "a tool calls nodes through its context, so that they count for the agent; write `cx: &Cx<'_, State>`, \
-                               with the state of the run, or `()`";
-                return Err(Error::new_spanned(ty, message));
-            }
-            other => return Ok(Parameter::State(other.clone())),
-        },
+    let source = match bare(ty) {
+        Type::Reference(reference) => borrowed(ty, reference)?,
         Type::ImplTrait(ty) => {
             return Err(Error::new_spanned(
                 ty,
                 "a model writes values of one type; name the type",
             ));
         }
-        ty => (ty.clone(), false),
+        ty => Source::Model {
+            ty: ty.clone(),
+            by_reference: false,
+        },
     };
+    match source {
+        Source::State(state) => Ok(Parameter::State(state)),
+        Source::Context(state) => Ok(Parameter::Context(state)),
+        Source::Model { ty, by_reference } => argument(pattern, ty, attributes, by_reference),
+    }
+}
+
+/// Of `&str` and slices the model writes the owned type; other references are the program's.
+fn borrowed(written: &Type, reference: &TypeReference) -> syn::Result<Source> {
+    if let Some(mutable) = &reference.mutability {
+        let message = "a tool cannot change the state, since other tools run beside it; put what changes behind a `Mutex`";
+        return Err(Error::new_spanned(mutable, message));
+    }
+    let path = match bare(&reference.elem) {
+        Type::Slice(slice) => {
+            let of = &slice.elem;
+            return Ok(Source::Model {
+                ty: parse_quote!(::std::vec::Vec<#of>),
+                by_reference: true,
+            });
+        }
+        Type::Path(path) => &path.path,
+        other => return Ok(Source::State(other.clone())),
+    };
+    if path.is_ident("str") {
+        return Ok(Source::Model {
+            ty: parse_quote!(::std::string::String),
+            by_reference: true,
+        });
+    }
+    if is_named(path, "Cx") {
+        // The compiler reports a missing type argument.
+        let state = last_type_argument(path).unwrap_or_else(|| parse_quote!(()));
+        return Ok(Source::Context(state));
+    }
+    match misplaced(path) {
+        Some(message) => Err(Error::new_spanned(written, message)),
+        None => Ok(Source::State(bare(&reference.elem).clone())),
+    }
+}
+
+/// What to write in place of a reference to such a type.
+fn misplaced(path: &Path) -> Option<String> {
+    if is_named(path, "String") {
+        return Some("a tool cannot take a `&String`; write `&str` or `String`".to_owned());
+    }
+    if is_named(path, "Vec") {
+        let of = last_type_argument(path).map_or_else(|| "T".to_owned(), |of| pretty_print(&of));
+        return Some(format!(
+            "a tool cannot take a `&Vec`; write `&[{of}]` or `Vec<{of}>`"
+        ));
+    }
+    is_named(path, "Run").then(|| {
+        "a tool calls nodes through its context, so that they count for the agent; write `cx: &Cx<'_, State>`, \
+         with the state of the run, or `()`"
+            .to_owned()
+    })
+}
+
+/// An argument is an owned value with a name, by which the model writes it.
+fn argument(
+    pattern: &Pat,
+    of: Type,
+    attributes: Vec<Attribute>,
+    by_reference: bool,
+) -> syn::Result<Parameter> {
     if let Some(reference) = reference(&of) {
         let message = "an argument of a tool cannot hold references; write `String` instead of `&str`, and `Vec` instead of a slice";
         return Err(Error::new_spanned(reference, message));

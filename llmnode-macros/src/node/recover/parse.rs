@@ -81,36 +81,39 @@ fn stray(step: &str) -> String {
 }
 
 fn hint(name: &str) -> Option<String> {
-    let of = |group: Group| {
-        CATEGORIES
-            .iter()
-            .filter(move |one| one.1 == group)
-            .map(|(name, _)| *name)
-    };
     if name == "stop" {
         return Some(format!(
             "only `{LIMIT}` of the group `stop` can be recovered; name that one, or drop it"
         ));
     }
-    if of(Group::Node).any(|node| node == name) {
+    if is_of_group(name, Group::Node) {
         return Some(format!(
             "`{name}` is an error of nodes without a model; drop it"
         ));
     }
-    if of(Group::Stop).any(|stop| stop == name) {
+    if is_of_group(name, Group::Stop) {
         let message = "means that the program itself ended the call; no step helps, so drop it";
         return Some(format!("`{name}` {message}"));
     }
-    let stem = |name: &str| name.replace('_', "").to_lowercase().replace("error", "");
     let near = recoverable().find(|category| stem(category) == stem(name))?;
     Some(format!("unknown category `{name}`; did you mean `{near}`?"))
 }
 
-fn recoverable() -> impl Iterator<Item = &'static str> {
-    let recovers = |group| !matches!(group, Group::Node | Group::Stop);
+fn is_of_group(name: &str, group: Group) -> bool {
     CATEGORIES
         .iter()
-        .filter(move |(name, group)| recovers(*group) || *name == LIMIT)
+        .any(|(known, of)| *known == name && *of == group)
+}
+
+/// What is left of `RateLimitError` and of `rate_limit`, so that they are found equal.
+fn stem(name: &str) -> String {
+    name.replace('_', "").to_lowercase().replace("error", "")
+}
+
+fn recoverable() -> impl Iterator<Item = &'static str> {
+    CATEGORIES
+        .iter()
+        .filter(|(name, group)| !matches!(group, Group::Node | Group::Stop) || *name == LIMIT)
         .map(|(name, _)| *name)
 }
 

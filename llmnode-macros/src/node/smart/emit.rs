@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{Attribute, Generics, Type, parse_quote};
+use syn::{Attribute, Field, Generics, Type, parse_quote};
 
 use super::Form;
 use crate::description::doc_text;
@@ -33,15 +33,7 @@ pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream
         .iter()
         .filter_map(|field| field.ident.as_ref())
         .collect();
-    let declared = model.item.fields.iter().filter_map(|field| {
-        let name = field.ident.as_ref()?.unraw().to_string();
-        let says = doc_text(&field.attrs).unwrap_or_else(|| "".to_token_stream());
-        // The compiler reports a field that cannot be an input at its type.
-        let ty = &field.ty;
-        let (at, end) = end_spans(ty);
-        let input = Ident::new("input", at);
-        Some(quote_spanned!(end=> .#input::<#ty>(#name, #says)))
-    });
+    let declared = model.item.fields.iter().filter_map(declared_input);
     // The compiler reports an output that cannot be one at its type.
     let (at, end) = end_spans(output);
     let (name, text) = if think.is_some() {
@@ -78,6 +70,16 @@ pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream
             }
         }
     })
+}
+
+/// The compiler reports a field that cannot be an input at its type.
+fn declared_input(field: &Field) -> Option<TokenStream> {
+    let name = field.ident.as_ref()?.unraw().to_string();
+    let says = doc_text(&field.attrs).unwrap_or_else(|| "".to_token_stream());
+    let ty = &field.ty;
+    let (at, end) = end_spans(ty);
+    let input = Ident::new("input", at);
+    Some(quote_spanned!(end=> .#input::<#ty>(#name, #says)))
 }
 
 /// The inputs as a row of a file, unless the node derives serde's traits itself: rows then are what it says.

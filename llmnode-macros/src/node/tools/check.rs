@@ -32,12 +32,7 @@ pub(crate) fn check(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: 
         faults.push(Error::new_spanned(tool, message));
     }
     let set = marks.iter().find_map(|mark| mark.span(Role::Tools));
-    let unmarked = || {
-        item.fields
-            .iter()
-            .any(|field| last_name(&field.ty).is_some_and(|name| name == "Toolset"))
-    };
-    if key(&args.tools).is_none() && set.is_none() && !unmarked() {
+    if key(&args.tools).is_none() && set.is_none() && !has_toolset(item) {
         let turns = key(&args.turns).map(|key| (key, "counts the responses"));
         let reads = key(&args.calls_in_text).map(|key| (key, "says how to read the answers"));
         for (key, what) in turns.into_iter().chain(reads) {
@@ -67,4 +62,11 @@ pub(crate) fn check(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: 
         let message = "a tool is read from JSON, so its struct has no lifetimes and is not generic; drop them, or drop `tool`";
         faults.push(Error::new_spanned(parameter, message));
     }
+}
+
+/// Also one that lacks `#[node(tools)]`, which is another fault.
+fn has_toolset(item: &ItemStruct) -> bool {
+    item.fields
+        .iter()
+        .any(|field| last_name(&field.ty).is_some_and(|name| name == "Toolset"))
 }
