@@ -193,8 +193,9 @@ fn the_public_names_are_these() {
     let names = public().names;
     // 260 until the graph's `Turn` and the journal's, which is `ReplayStep` now, no longer counted as one.
     // 261 until conversations in a database (17 names), batches, caches and the questions of tools came.
+    // 290 until evaluations were compared by case and by field, and judges with people.
     assert!(
-        names.len() <= 290,
+        names.len() <= 297,
         "{} names are more than anybody reads",
         names.len()
     );

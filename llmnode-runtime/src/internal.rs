@@ -4,7 +4,7 @@
 //! |---|---|
 //! | llmnode-cassette | `files`, `read_format` |
 //! | llmnode-flow | `Batch`, `BoundedFutures`, `CallLimits`, `PriorSpend`, `CONCURRENCY`, `ProgressCounter`, `files`, `cut_short`, `IntoPaused`, `ItemOutcome`, `RecorderEvent`, `IntoOutcome`, `IntoOutcomeNow`, `LedgerImport`, `JournaledConversation`, `JournaledAnswer`, `JournaledBatch`, `Label`, `milliseconds`, `NodeKey`, `Observer`, `FlowContext`, `OnProgress`, `Origin`, `Position`, `read_format`, `recorded_by`, `Recorder`, `RunCore`, `RunEvent`, `RunRecorder`, `UsageSum`, `PositionExt`, `Caller`, `CxInternals`, `ErrorInternals`, `RunInternals`, `JournalForm` |
-//! | llmnode-graph | `ToolFn`, `AgentOutcome`, `Handoff`, `HandoffCall`, `capped`, `MAX_RESULT`, `NodePause`, `Origin`, `CxInternals`, `ErrorInternals`, `ToolsetInternals` |
+//! | llmnode-graph | `ToolFn`, `AgentOutcome`, `Handoff`, `capped`, `MAX_RESULT`, `NodePause`, `Origin`, `CxInternals`, `ErrorInternals`, `ToolsetInternals` |
 //! | llmnode-mcp | `AskedReplies`, `AskedReply`, `Asks`, `MAX_IMAGES`, `MAX_IMAGE_BYTES`, `images_left_out` |
 //! | llmnode-rag | `files`, `OtherRequest`, `CxInternals` |
 //! | llmnode-eval | `milliseconds`, `OnProgress`, `files`, `read_format`, `CxInternals`, `RunRecorder` |
@@ -27,8 +27,8 @@ pub use crate::pause::{AskedReplies, AskedReply, Asks, IntoPaused, NodePause};
 pub use crate::position::{Label, Position, PositionExt};
 pub use crate::run::{
     AgentOutcome, Batch, BoundedFutures, CONCURRENCY, Caller, CxInternals, FlowContext, Handoff,
-    HandoffCall, ItemOutcome, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_RESULT, Observer, OnProgress,
-    Origin, OtherRequest, ProgressCounter, RunCore, RunInternals, ToolFn, ToolsetInternals,
+    ItemOutcome, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_RESULT, Observer, OnProgress, Origin,
+    OtherRequest, ProgressCounter, RunCore, RunInternals, ToolFn, ToolsetInternals,
     images_left_out, recorded_by,
 };
 pub use crate::text::capped;

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """The evaluation of beyond/llmnode-eval/tests/letters with pydantic-evals: letters.py FOLDER LETTERS.
 
 Sends the messages that llmnode sent, one after the other, to the same server, and scores the answers with pydantic-evals' `EqualsExpected`.

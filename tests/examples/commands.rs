@@ -202,8 +202,9 @@ impl Cargo {
 
     /// What is wrong with it, beside the folder of its page.
     fn check(&self, folder: &Path) -> Result<(), String> {
-        const SUBCOMMANDS: [&str; 10] = [
-            "add", "build", "check", "clippy", "deny", "doc", "fmt", "install", "run", "test",
+        const SUBCOMMANDS: [&str; 11] = [
+            "add", "build", "check", "clippy", "deny", "doc", "expand", "fmt", "install", "run",
+            "test",
         ];
         if !SUBCOMMANDS.contains(&self.subcommand.as_str()) {
             return Err(format!(
