@@ -75,7 +75,7 @@ pub use examples::{Example, ExampleInput, ExampleOutput, ExampleText, Input, Int
 pub use fallback::{
     FallbackFuture, FallbackJson, FallbackProbe, FallbackWithoutText, fallback, fallback_with_state,
 };
-pub use handoff::{AgentOutcome, Handoff, HandoffCall};
+pub use handoff::{AgentOutcome, Handoff};
 pub use internals::{CxInternals, RunInternals};
 pub use llm_node::LlmNode;
 pub use map::{Map, recorded_by};

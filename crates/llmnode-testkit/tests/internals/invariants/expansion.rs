@@ -121,6 +121,9 @@ impl Use {
         };
         let expansion = syn::parse2::<File>(expansion)
             .map_err(|error| format!("it does not parse: {error}"))?;
+        if is_written_for_each_build(&expansion.items) {
+            return Ok(());
+        }
         let Some((item, generated)) = expansion.items.split_first() else {
             return Err("the item is gone".to_owned());
         };
@@ -150,6 +153,9 @@ impl Use {
         }
         let expansion = syn::parse2::<File>(self.expand());
         let expansion = expansion.map_err(|error| format!("it does not parse: {error}"))?;
+        if is_written_for_each_build(&expansion.items) {
+            return Ok(());
+        }
         let Some((_, generated)) = expansion.items.split_first() else {
             return Err("the item is gone".to_owned());
         };
@@ -212,6 +218,37 @@ impl Use {
 }
 
 /// What an expansion has behind the item.
+/// Whether an item came back that has a condition inside: once below it and once below its negation, each with the macro's own
+/// attribute. The compiler takes one of them, which the macro then meets without the condition.
+fn is_written_for_each_build(items: &[Item]) -> bool {
+    let [with, without] = items else {
+        return false;
+    };
+    let (Some(holds), Some(fails)) = (condition(with), condition(without)) else {
+        return false;
+    };
+    fails.replace(' ', "") == format!("not({})", holds.replace(' ', ""))
+}
+
+/// What the item's first attribute, a `#[cfg]`, asks for. A second one is the macro's own.
+fn condition(item: &Item) -> Option<String> {
+    let attributes = match item {
+        Item::Struct(item) => &item.attrs,
+        Item::Enum(item) => &item.attrs,
+        Item::Impl(item) => &item.attrs,
+        Item::Fn(item) => &item.attrs,
+        _ => return None,
+    };
+    let [first, _, ..] = &attributes[..] else {
+        return None;
+    };
+    let list = first.meta.require_list().ok()?;
+    first
+        .path()
+        .is_ident("cfg")
+        .then(|| list.tokens.to_string())
+}
+
 #[derive(Default)]
 struct Generated {
     errors: Vec<String>,
