@@ -246,7 +246,7 @@ async fn survives_kills(wire: Wire) {
     assert!(kills >= EARLY_KILLS + LATE_KILLS - 2, "{kills}");
     assert!(f64::from(copied) >= LEAST_COPIED * f64::from(count() - bad));
     assert_eq!(sent, requests, "none is sent twice, and none is lost");
-    assert_eq!(u64::from(counted.requests), sent);
+    assert_eq!(counted.requests, sent);
     assert_eq!(counted.total.unreported_calls, 0);
     assert!(history.unknown().is_empty());
 }

@@ -596,10 +596,7 @@ where
 
 /// Apart from the future, which would get a flag for each part that may be moved out.
 fn with_value<T>(outcome: CallResult<()>, value: Option<T>) -> CallResult<T> {
-    let report = match outcome {
-        Ok(report) => report,
-        Err(error) => return Err(error),
-    };
+    let report = outcome?;
     match value {
         Some(value) => Ok(report.of_value(value)),
         None => Err(without_value()),

@@ -174,7 +174,9 @@ struct ContextCall<'c> {
 
 impl AnyTool<()> for ContextTool {
     fn argument_fault(&self, _: &ToolSpec, arguments: &str) -> Option<Outcome> {
-        parsed(&self.parser, arguments).err()
+        parsed(&self.parser, arguments)
+            .err()
+            .map(|outcome| *outcome)
     }
 
     fn read<'c: 'a, 'a>(
@@ -191,7 +193,7 @@ impl AnyTool<()> for ContextTool {
                 cx,
             }) as Box<dyn ReadCall + 'c>
         });
-        Box::pin(ready(call))
+        Box::pin(ready(call.map_err(|outcome| *outcome)))
     }
 }
 

@@ -114,7 +114,7 @@ impl<N: Tool<S>, S: ?Sized> AnyTool<S> for TypedTool<N> {
     fn argument_fault(&self, spec: &ToolSpec, arguments: &str) -> Option<Outcome> {
         let schema = serde_json::from_str(spec.schema.plain().get()).unwrap_or(Value::Bool(true));
         let parser = Untyped::by_schema(&spec.name, schema);
-        parsed(&parser, arguments).err()
+        parsed(&parser, arguments).err().map(|outcome| *outcome)
     }
 
     fn read<'c: 'a, 'a>(
@@ -239,11 +239,13 @@ where
 }
 
 /// The arguments by a schema, or what the model reads about them.
-pub(super) fn parsed(parser: &Untyped, arguments: &str) -> Result<Value, Outcome> {
+pub(super) fn parsed(parser: &Untyped, arguments: &str) -> Result<Value, Box<Outcome>> {
     if !is_object(or_empty_object(arguments)) {
-        return Err(no_object(arguments));
+        return Err(Box::new(no_object(arguments)));
     }
-    parser.value(or_empty_object(arguments)).map_err(refused)
+    parser
+        .value(or_empty_object(arguments))
+        .map_err(|violations| Box::new(refused(violations)))
 }
 
 pub(super) fn or_empty_object(arguments: &str) -> &str {

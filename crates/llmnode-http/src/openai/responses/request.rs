@@ -90,7 +90,8 @@ enum Tool<'a> {
         defer_loading: bool,
     },
     /// OpenAI's own search of the tools that are not listed.
-    ToolSearch,
+    #[serde(rename = "tool_search")]
+    Search,
     /// Of tools that are not listed the model reads names and descriptions, but of those in a namespace nothing: only its own.
     Namespace {
         name: &'a str,
@@ -206,7 +207,7 @@ fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
             defer_loading: false,
         }
     });
-    let search = prepared.searches_tools().then_some(Tool::ToolSearch);
+    let search = prepared.searches_tools().then_some(Tool::Search);
     search
         .into_iter()
         .chain(listed)
