@@ -4,10 +4,37 @@ use std::io::{BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 
-use llmnode::{Anthropic, BoxError, Gemini, OpenAi, Run};
+use llmnode::{Anthropic, BoxError, Gemini, OpenAi, Run, llm_node, llm_output};
 use serde_json::{Value, json};
 
 use crate::request::{Request, read_request};
+
+/// Which of the items, and how many.
+#[llm_output]
+pub struct Item {
+    /// Its name.
+    pub item: String,
+    /// How many are needed.
+    pub count: u32,
+}
+
+/// A call whose answer is typed.
+#[llm_node(
+    system = "You choose from the list, and say how many of it are needed.",
+    prompt = "Goal: {goal}\nItems: a rope, a key, a lamp, a ladder, a map of the house. Choose one.",
+    output = Item
+)]
+pub struct Choose {
+    /// What the items are for.
+    pub goal: &'static str,
+}
+
+/// A call whose answer is a text, for streams.
+#[llm_node(prompt = "Write {what}.")]
+pub struct Tell {
+    /// What is written.
+    pub what: &'static str,
+}
 
 /// The APIs in the order of the tables, each with a run on it.
 pub fn wires(url: &str) -> Result<[(&'static str, Run); 4], BoxError> {

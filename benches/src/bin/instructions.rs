@@ -12,32 +12,12 @@ use std::process::Command;
 use llmnode::prelude::*;
 use llmnode::{BoxError, Event};
 use llmnode_benches::mocked::Calls;
-use llmnode_benches::wires::{serve, wires};
+use llmnode_benches::wires::{Choose, Tell, serve, wires};
 
 /// The pieces of a stream.
 const PIECES: usize = 200;
 /// The ledger remembers so many calls; from then on each call frees one.
 const WARM_UP: usize = 320;
-
-#[llm_output]
-struct Item {
-    item: String,
-    count: u32,
-}
-
-#[llm_node(
-    system = "You choose from the list, and say how many of it are needed.",
-    prompt = "Goal: {goal}\nItems: a rope, a key, a lamp, a ladder, a map of the house. Choose one.",
-    output = Item
-)]
-struct Choose {
-    goal: &'static str,
-}
-
-#[llm_node(prompt = "Write {what}.")]
-struct Tell {
-    what: &'static str,
-}
 
 /// What is measured, and by how many more calls.
 const FIGURES: [(&str, usize); 9] = [

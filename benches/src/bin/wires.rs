@@ -8,30 +8,10 @@ use std::time::Duration;
 use llmnode::prelude::*;
 use llmnode::{BoxError, Event};
 use llmnode_benches::measure::{median, thread_cpu};
-use llmnode_benches::wires::{serve, wires};
+use llmnode_benches::wires::{Choose, Tell, serve, wires};
 
 const CALLS: usize = 40;
 const PIECES: usize = 2000;
-
-#[llm_output]
-struct Item {
-    item: String,
-    count: u32,
-}
-
-#[llm_node(
-    system = "You choose from the list, and say how many of it are needed.",
-    prompt = "Goal: {goal}\nItems: a rope, a key, a lamp, a ladder, a map of the house. Choose one.",
-    output = Item
-)]
-struct Choose {
-    goal: &'static str,
-}
-
-#[llm_node(prompt = "Write {what}.")]
-struct Tell {
-    what: &'static str,
-}
 
 /// Microseconds of a call, and of an event.
 async fn round(run: &Run) -> Result<[f64; 2], BoxError> {
