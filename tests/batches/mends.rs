@@ -9,6 +9,9 @@ use llmnode::{BatchApi, BoxError, Category, Cx, Exec, Node, Run, TestClock};
 
 use crate::support::{APIS, Api, Label, Place, Sort, label, letters, quick, sorting};
 
+/// Tokens that one letter reserves at most, and two do not.
+const LETTER: u64 = 250;
+
 type Outcomes = Vec<Result<Label, NodeError>>;
 
 /// A run over a clock whose waits take no time.
@@ -155,6 +158,31 @@ async fn a_creation_that_nobody_knows_of_is_left_to_the_next_process() {
         server.clear_batch_faults();
         all_right(&sort(&run, &place, quick()).await, &what);
         sent_once(&server, &what);
+    }
+}
+
+/// A limit lets one letter after the other ask for the batch of which nobody knows.
+#[tokio::test]
+async fn requests_that_ask_later_for_a_batch_that_nobody_knows_of_fail_too() {
+    for api in APIS {
+        let what = format!("{api:?}");
+        let server = sorting().start().await.unwrap();
+        server.push_batch_fault(creation(api, 500).after_all());
+        server.push_batch_fault(lists(503).times(1_000));
+        let place = Place::new("unknown-creation-later");
+        let run = run(&server, api);
+        let in_time = quick().within(Duration::from_millis(40));
+        sort(&run, &place, in_time.clone()).await;
+
+        let sorted = run
+            .map(letters(3))
+            .limits(Limits::new().tokens(LETTER))
+            .resume(place.open())
+            .batch_api(in_time);
+        let outcomes = tokio::time::timeout(Duration::from_secs(30), sorted);
+        let outcomes = outcomes.await.expect("the map ends");
+        all_are(&outcomes, Category::ServerError, &what);
+        assert_eq!(server.batches_seen(), 1, "{what}");
     }
 }
 

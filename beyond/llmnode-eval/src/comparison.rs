@@ -97,7 +97,7 @@ fn is_share(pair: &CaseDiff) -> bool {
     scores.iter().all(|score| *score == 0.0 || *score == 1.0)
 }
 
-/// The means of each field that one of both reports has, over the cases that have it. A case that failed has 0 in all of them.
+/// The means of each field, over the cases that have it in both reports. A case that failed has 0 in all of them.
 fn compared_fields(pairs: &[CaseDiff]) -> BTreeMap<String, FieldDiff> {
     let reports = pairs.iter().flat_map(|pair| [&pair.this, &pair.other]);
     let names: BTreeSet<&String> = reports.flat_map(|case| case.fields.keys()).collect();
@@ -105,12 +105,16 @@ fn compared_fields(pairs: &[CaseDiff]) -> BTreeMap<String, FieldDiff> {
     for name in names {
         let mut field = FieldDiff::default();
         for pair in pairs {
-            if !pair.this.fields.contains_key(name) && !pair.other.fields.contains_key(name) {
+            let scores = pair.this.field(name).zip(pair.other.field(name));
+            let Some((this, other)) = scores else {
                 continue;
-            }
+            };
             field.cases += 1;
-            field.mean += pair.this.fields.get(name).unwrap_or(&0.0);
-            field.other += pair.other.fields.get(name).unwrap_or(&0.0);
+            field.mean += this;
+            field.other += other;
+        }
+        if field.cases == 0 {
+            continue;
         }
         field.mean /= field.cases as f64;
         field.other /= field.cases as f64;

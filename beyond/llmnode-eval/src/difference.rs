@@ -52,7 +52,7 @@ pub struct FieldDiff {
     pub mean: f64,
     /// The mean of the other report.
     pub other: f64,
-    /// Over how many cases: those that have the field in one of both reports.
+    /// Over how many cases: those that have the field in both reports. One that failed has 0.
     pub cases: usize,
 }
 

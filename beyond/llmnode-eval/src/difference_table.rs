@@ -92,11 +92,10 @@ impl EvaluationDiff {
             per_repeat(known_tokens, repeats),
         ));
         let costs = used.map(|usage| usage.cost.total().filter(|_| usage.requests > 0));
-        let amounts = costs.map(|cost| cost);
         figures.push(Figures::of_amounts(
             "cost a repeat",
-            per_repeat(amounts, repeats).map(cost),
-            per_repeat(amounts, repeats),
+            per_repeat(costs, repeats).map(cost),
+            per_repeat(costs, repeats),
         ));
         let old = mean_time(self.cases.iter().map(|case| &case.other));
         let new = mean_time(self.cases.iter().map(|case| &case.this));

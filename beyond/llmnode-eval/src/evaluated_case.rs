@@ -121,10 +121,12 @@ impl EvaluatedCase {
         })
     }
 
-    /// The worst is the lowest; one that was left out is above all.
+    /// The worst is the lowest: one that failed is below a wrong answer, and one that was left out is above all.
     fn rank(&self) -> f64 {
         if self.is_left_out() {
             f64::INFINITY
+        } else if self.failure.is_some() {
+            f64::NEG_INFINITY
         } else {
             self.score
         }

@@ -45,7 +45,7 @@ impl BatchApi {
         }
     }
 
-    /// Waits for nothing: the map sends a batch, or looks once whether one has ended, and returns. Items without an answer fail
+    /// Waits for no answer: the map sends a batch, or looks once whether one has ended, and returns. Items without an answer fail
     /// as `paused`, and the message names their batch. Started again with the same journal, such as by cron, it goes on.
     pub const fn once() -> Self {
         BatchApi {
@@ -89,8 +89,8 @@ impl BatchApi {
         self
     }
 
-    /// Asks directly, at the full price, what is left when a batch has not ended in [time](Self::within), and rounds of fewer than
-    /// 20 corrections. Default: they join the next batch.
+    /// Asks directly, at the full price, what is left when a batch has not ended in [time](Self::within), and what waits after
+    /// the first batch, mostly corrections, if it is fewer than 20 requests. Default: they join the next batch.
     #[must_use]
     pub const fn then_at_once(mut self) -> Self {
         self.at_once = true;

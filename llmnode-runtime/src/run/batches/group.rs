@@ -95,6 +95,11 @@ impl Group {
                 self.is_held = true;
                 return;
             }
+            // What nobody waits for would be paid for.
+            self.forget_gone();
+            if self.waiting.len() < least {
+                return;
+            }
             let count = self.lines_of_order(lines, bounds.bytes);
             orders.push(self.take_order(count));
         }

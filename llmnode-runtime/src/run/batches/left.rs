@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::batch::{Batch, wait_for_quiet};
 use super::find::find;
-use super::parked::Outcome;
+use super::parked::{Failed, Outcome};
 use super::pool::{BatchPool, LeftStart};
 use crate::ledger::RecorderEvent;
 
@@ -65,15 +65,27 @@ pub(super) async fn left_batch(pool: Arc<BatchPool>, start: LeftStart, quiet: us
             driven.run(age).await;
         }
         Ok(None) => driven.never_was().await,
-        Err(failed) => {
-            driven.take_attached();
-            driven.fail_all(&failed);
-            driven.pool.batch_ends();
-        }
+        Err(failed) => driven.fails_until_over(&failed).await,
     }
 }
 
 impl Batch {
+    /// Whether it is there cannot be found out. Its lines stay attached to it, so those that park later fail as well: nobody else
+    /// would answer them.
+    async fn fails_until_over(mut self, failed: &Failed) {
+        self.in_queue = None;
+        loop {
+            let before = self.pool.quiet();
+            self.take_attached();
+            self.fail_all(failed);
+            if self.pool.is_over() {
+                break;
+            }
+            wait_for_quiet(&self.pool, before).await;
+        }
+        self.pool.batch_ends();
+    }
+
     /// The process died before it created the batch: its lines are parked again, as if they had never been planned.
     async fn never_was(mut self) {
         self.note_end(false).await;

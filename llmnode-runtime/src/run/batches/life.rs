@@ -11,19 +11,23 @@ use super::batch::{Batch, wait_for_quiet};
 impl Batch {
     /// Reads results until nobody asks for more.
     pub(super) async fn run(mut self, age: Duration) {
+        let end = self.end_of_time(age);
         let mut status = None;
         loop {
             let before = self.pool.quiet();
             self.take_attached();
             self.waiting.retain(|_, waiting| !waiting.is_gone());
-            if !self.waiting.is_empty() {
+            if self.waiting.is_empty() {
+                // All who asked are gone: what others send must not wait for its place.
+                self.in_queue = None;
+            } else {
                 let known = match status.take() {
                     Some(known) => Some(known),
-                    None => self.until_ended(age).await,
+                    None => self.until_ended(end).await,
                 };
                 self.in_queue = None;
                 if let Some(known) = known {
-                    self.read(&known, age).await;
+                    self.read(&known, end).await;
                     status = Some(known);
                 }
             }

@@ -1,7 +1,7 @@
 //! The looks at a batch, until it has ended or its time is over.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use llmnode_model::batch::BatchStatus;
 use llmnode_model::{Category, Group, Retry};
@@ -13,10 +13,9 @@ use super::parked::{Failed, FailedCost};
 const CANCEL_WAIT: Duration = Duration::from_secs(60);
 
 impl Batch {
-    /// Looks at the batch until it has ended. `None`: everybody who waited was told something else, or is gone.
-    pub(super) async fn until_ended(&mut self, age: Duration) -> Option<BatchStatus> {
+    /// Looks at the batch until it has ended, or its time is over at `end`. `None`: everybody who waited was told something else, or is gone.
+    pub(super) async fn until_ended(&mut self, end: Option<Instant>) -> Option<BatchStatus> {
         let clock = Arc::clone(&self.pool.clock);
-        let end = self.end_of_time(age);
         let mut look = 0;
         loop {
             // One that was just created is not done; one of another process may be.

@@ -22,7 +22,7 @@ use crate::ledger::{JournaledBatch, Recorder};
 use crate::limits::BatchRoom;
 use crate::prices::Prices;
 
-/// With [`BatchApi::then_at_once`], a round of fewer corrections is asked directly.
+/// With [`BatchApi::then_at_once`], fewer requests than this are asked directly, after the first batch.
 const SMALL_ROUND: usize = 20;
 
 /// So many times [`BatchApi::max_requests`] calls of a map have begun and not ended at most, so that as many batches can be under

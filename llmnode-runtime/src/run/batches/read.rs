@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::{Duration, SystemTime};
+use std::time::{Instant, SystemTime};
 
 use llmnode_model::batch::{BatchStatus, LineResult, MissingLines};
 use llmnode_model::{Category, Group, ModelError, Retry};
@@ -16,9 +16,9 @@ const READINGS: u32 = 4;
 
 impl Batch {
     /// Gives each line to its call, no more at once than the map's concurrency. A line that is missing failed on the way.
-    pub(super) async fn read(&mut self, status: &BatchStatus, age: Duration) {
+    pub(super) async fn read(&mut self, status: &BatchStatus, end: Option<Instant>) {
         self.pool.begins_reading();
-        let read = self.read_lines(status, age).await;
+        let read = self.read_lines(status, end).await;
         match read {
             Ok(()) if status.missing != MissingLines::Lost => {
                 let now = SystemTime::now();
@@ -56,9 +56,12 @@ impl Batch {
     }
 
     /// What was read is done with. After a failure on the way, the rest is read again until the time of the batch is over.
-    async fn read_lines(&mut self, status: &BatchStatus, age: Duration) -> Result<(), ModelError> {
+    async fn read_lines(
+        &mut self,
+        status: &BatchStatus,
+        end: Option<Instant>,
+    ) -> Result<(), ModelError> {
         let ended = SystemTime::now();
-        let end = self.end_of_time(age);
         let mut readings = 0;
         loop {
             let error = match self.read_once(status, ended).await {

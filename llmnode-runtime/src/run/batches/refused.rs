@@ -13,7 +13,8 @@ impl Batch {
         let message = format!("the batch {} was refused: {}", self.id, refusal.message);
         if refusal.is_full {
             let in_queue = self.in_queue.take();
-            if in_queue.is_some_and(|place| place.was_refused(self.lines)) {
+            // Without a place: lines that asked for it later. Their next order has one.
+            if in_queue.is_none_or(|place| place.was_refused(self.lines)) {
                 self.pause_for_calls(self.pool.api.wait_before(0)).await;
                 return self.again();
             }
