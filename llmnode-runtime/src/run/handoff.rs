@@ -15,6 +15,7 @@ use std::sync::{Arc, OnceLock};
 use llmnode_model::{Message, ProviderState, ToolCall};
 use serde_json::Value;
 
+use super::tools::for_history;
 use crate::pause::{CallState, Decision, OpenCall};
 
 const LATER: &str = "not executed: other calls wait; call again after their results";
@@ -97,14 +98,10 @@ impl Handoff {
     }
 
     /// Returns the messages of the round, where this function answers the calls that hand off. A call whose answer is `None` stays
-    /// open.
+    /// open, and as the model wrote it: somebody else is going to execute it.
     pub fn round(&self, answer: impl Fn(&HandoffCall) -> Option<String>) -> Vec<Message> {
-        let calls = self.calls.iter().map(|one| one.open.call.clone());
-        let mut messages = vec![
-            Message::assistant(self.content.as_str())
-                .calling(calls)
-                .carrying(self.carried.clone()),
-        ];
+        let mut calls = Vec::with_capacity(self.calls.len());
+        let mut results = Vec::with_capacity(self.calls.len());
         let mut is_first = true;
         for RoundCall { open, to } in &self.calls {
             let result = match *to {
@@ -115,8 +112,15 @@ impl Handoff {
                     answer(&handoff).map(|text| Message::tool(&*open.call.id, text))
                 }
             };
-            messages.extend(result);
+            calls.push(match result {
+                Some(_) => for_history(&open.call),
+                None => open.call.clone(),
+            });
+            results.extend(result);
         }
+        let asked = Message::assistant(self.content.as_str()).calling(calls);
+        let mut messages = vec![asked.carrying(self.carried.clone())];
+        messages.extend(results);
         messages
     }
 }

@@ -1,10 +1,10 @@
 //! Agents: tools, handoffs, templates, answers.
 
-use llmnode_runtime::{Category, Message, Reply, Run, ScriptedModel};
+use llmnode_runtime::{BoxError, Category, Message, Reply, Run, ScriptedModel, Toolset};
 use serde_json::{Value, json};
 
 use llmnode_flow::flow::RunExt;
-use llmnode_graph::Graph;
+use llmnode_graph::{Graph, Registry};
 
 use crate::support::{file, graph, graph_of, registry, run, run_with, seed};
 
@@ -118,6 +118,55 @@ async fn an_agent_that_leads_elsewhere_takes_the_conversation_over() {
         ]
     );
     assert_eq!(ran.state().value("_handed_writer"), None);
+}
+
+/// A call that could not be read beside the one that hands over: providers refuse arguments that are no object.
+#[tokio::test]
+async fn what_is_handed_over_is_a_conversation_that_providers_take() {
+    let nodes = json!([
+        {"id": "desk", "type": "agent", "data": {"isStart": true, "tools": ["search"]}},
+        {"id": "writer", "type": "agent", "data": {"save_as": "text"}},
+    ]);
+    let edges = ["desk > writer by tool-call", "writer > END", "desk > END"];
+    let graph = graph(&file(nodes, &edges, json!({})));
+    let both = call("search", Value::from("{\"query\": \"te"))
+        .call("writer", json!({"query": "Write about tea."}));
+    let model = ScriptedModel::new().reply(both).reply("Tea!");
+    let ran = run(&graph, model, graph.start(json!({})).unwrap()).await;
+    assert_eq!(ran.state()["text"], "Tea!");
+    let messages: Vec<Message> = ran.state().messages().cloned().collect();
+    let calls = messages.iter().flat_map(Message::calls);
+    let arguments: Vec<_> = calls.map(|call| &*call.arguments).collect();
+    assert_eq!(arguments, ["{}", r#"{"query":"Write about tea."}"#]);
+}
+
+/// The tools of a request that lists few of many have other places than those of the set.
+#[tokio::test]
+async fn an_agent_with_tools_that_are_listed_when_needed_hands_over() {
+    let mut tools = Toolset::new();
+    let schema = json!({"type": "object", "properties": {"number": {"type": "integer", "description": "Of the order. ".repeat(20)}}});
+    for number in 0..24 {
+        let run = |_: Value| async { Ok::<_, BoxError>("done") };
+        tools = tools.json_function(
+            format!("order_{number}"),
+            "Changes an order.",
+            schema.clone(),
+            run,
+        );
+    }
+    let names: Vec<String> = tools.names().map(str::to_owned).collect();
+    let registry = Registry::new().tools(tools.deferred()).build().unwrap();
+    let nodes = json!([
+        {"id": "desk", "type": "agent", "data": {"isStart": true, "tools": names}},
+        {"id": "writer", "type": "agent", "data": {"save_as": "text"}},
+    ]);
+    let edges = ["desk > writer by tool-call", "writer > END", "desk > END"];
+    let graph = graph_of(&file(nodes, &edges, json!({})), &registry);
+    let over = call("writer", json!({"query": "Write about tea."}));
+    let model = ScriptedModel::new().reply(over).reply("Tea!");
+    let ran = run(&graph, model, graph.start(json!({})).unwrap()).await;
+    assert!(ran.model.requests()[0].tools.len() < 24);
+    assert_eq!(ran.state()["text"], "Tea!");
 }
 
 #[tokio::test]

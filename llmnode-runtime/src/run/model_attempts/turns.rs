@@ -80,7 +80,7 @@ impl ModelAttempts<'_, '_> {
         mut open: Vec<OpenCall>,
     ) -> Result<AfterTools, Failure> {
         if let Some(slot) = self.plan.context.handoff() {
-            let tools = &self.request.tools;
+            let tools = self.request.callable();
             let ended = Handoff::from_round(
                 &round.content,
                 round.carried.as_ref(),

@@ -28,7 +28,8 @@ pub use list::Tools;
 pub(super) use outcome::Outcome;
 pub use outcome::{MAX_IMAGE_BYTES, MAX_IMAGES, MAX_RESULT, images_left_out};
 pub(super) use round::{
-    MAX_CALLS, Round, RunningRound, answer_or_calls, forbidden_calls, tool_index, unanswered_call,
+    MAX_CALLS, Round, RunningRound, answer_or_calls, for_history, forbidden_calls, tool_index,
+    unanswered_call,
 };
 pub(super) use search::{Search, found_for_question, search_name, take_over};
 pub use toolset::Toolset;

@@ -324,7 +324,7 @@ pub(in crate::run) fn tool_index(tools: &[ToolSpec], name: &str) -> Option<usize
 }
 
 /// Some servers refuse the conversation if the arguments of one call are not an object.
-fn for_history(call: &ToolCall) -> ToolCall {
+pub(in crate::run) fn for_history(call: &ToolCall) -> ToolCall {
     let mut call = as_written(call);
     call.name = one_line(&call.name, MAX_WORD_BYTES);
     if !is_object(&call.arguments) {
