@@ -8,6 +8,7 @@
     reason = "tests"
 )]
 
+mod dropped;
 mod ends;
 #[path = "../../crates/llmnode-flow/tests/journal/killing.rs"]
 mod killing;
@@ -15,6 +16,7 @@ mod killing;
 mod kills;
 mod mends;
 mod money;
+mod once;
 #[cfg(unix)]
 mod real;
 #[allow(dead_code, reason = "the tests of the runtime need more of it")]

@@ -21,8 +21,8 @@ const LEAST_COPIED: f64 = 0.5;
 const MODEL: &str = "llama/Qwen2.5-Coder-0.5B-Instruct";
 
 /// Kills while the batch is planned, uploaded, created and looked at; and while its results are read.
-const EARLY_KILLS: usize = 12;
-const LATE_KILLS: usize = 8;
+const EARLY_KILLS: usize = 24;
+const LATE_KILLS: usize = 16;
 
 #[llm_output]
 #[derive(Debug)]
@@ -191,7 +191,7 @@ fn kill_again_and_again(wire: Wire, place: &Place) -> usize {
         let at = (number % 2 == 0).then_some(number);
         let mut child = start(wire, place, at);
         // One that passes the moment of its kill waits for the batch.
-        std::thread::sleep(Duration::from_millis(1_500 + 300 * number as u64));
+        std::thread::sleep(Duration::from_millis(1_500 + 300 * (number % 12) as u64));
         let _ = child.kill();
         kills += usize::from(killing::was_killed(&mut child));
     }
@@ -253,13 +253,13 @@ async fn survives_kills(wire: Wire) {
 
 #[tokio::test]
 #[ignore = "scripts/batches starts OGX"]
-async fn killed_twenty_times_nothing_is_sent_twice_and_nothing_is_lost_by_openai() {
+async fn killed_forty_times_nothing_is_sent_twice_and_nothing_is_lost_by_openai() {
     survives_kills(Wire::OpenAi).await;
 }
 
 #[tokio::test]
 #[ignore = "scripts/batches starts OGX"]
-async fn killed_twenty_times_nothing_is_sent_twice_and_nothing_is_lost_by_anthropic() {
+async fn killed_forty_times_nothing_is_sent_twice_and_nothing_is_lost_by_anthropic() {
     survives_kills(Wire::Anthropic).await;
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use llmnode_model::batch::BatchWire;
 use llmnode_model::{Category, ChatModel, Completion, ModelError, Request, Sink};
 
-use super::parked::{Outcome, Planned};
+use super::parked::{Delivery, Outcome, Planned};
 use super::pool::BatchPool;
 use crate::ledger::{BatchAttempt, OpenAttempt};
 
@@ -68,16 +68,17 @@ pub(in crate::run) async fn ask_in_batch<'o>(
             Ok(Planned::Failed(failed)) => return Asked::answered(Err(failed.into_error())),
             Err(_) => return Asked::answered(Err(is_gone())),
         }
-        match (&mut parked.result).await {
-            Ok(Outcome::Response(response, times)) => {
+        let delivery = (&mut parked.result).await;
+        match delivery.ok().and_then(Delivery::read) {
+            Some(Outcome::Response(response, times)) => {
                 sink.open()
                     .batch_answered(times.batch, times.submitted, times.ended);
                 drop(parked);
                 return Asked::answered(wire.answer(asking.request, response, sink));
             }
-            Ok(Outcome::Failed(failed)) => return Asked::answered(Err(failed.into_error())),
-            Ok(Outcome::Again) => {}
-            Err(_) => return Asked::answered(Err(is_gone())),
+            Some(Outcome::Failed(failed)) => return Asked::answered(Err(failed.into_error())),
+            Some(Outcome::Again) => {}
+            None => return Asked::answered(Err(is_gone())),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use llmnode_model::batch::BatchWire;
 
-use super::parked::{Acks, BatchNames, Failed, Outcome, Planned, Waiting};
+use super::parked::{Acks, BatchNames, Failed, Outcome, Planned, Unread, Waiting};
 use super::pool::BatchPool;
 use super::queue::InQueue;
 use crate::ledger::{BatchEnd, Recorder, RecorderEvent};
@@ -31,10 +31,11 @@ pub(super) struct Batch {
     pub(super) place: Option<usize>,
     /// Ids in the order of the lines: a refusal may name them by number.
     pub(super) order: Vec<String>,
-    /// It was cancelled here, since its time was over.
+    /// Its time is over: if it was cancelled, then for that.
     pub(super) is_late: bool,
-    /// Its results could not be read. It stays open in the journal, and keeps its files.
-    pub(super) is_unread: bool,
+    /// Whether a result was not read, or a call was dropped before its result came. Then the batch stays open in the journal and
+    /// keeps its files: a later process that asks for that line finds what was paid for.
+    pub(super) unread: Unread,
 }
 
 impl Batch {
@@ -51,6 +52,15 @@ impl Batch {
         }
         if self.is_late && self.pool.api.at_once {
             self.pool.ask_directly(self.waiting.keys());
+        }
+    }
+
+    /// Forgets the calls that are gone.
+    pub(super) fn forget_gone(&mut self) {
+        let before = self.waiting.len();
+        self.waiting.retain(|_, waiting| !waiting.is_gone());
+        if self.waiting.len() < before {
+            self.unread.set();
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::batch::{Batch, wait_for_quiet};
 use super::find::find;
-use super::parked::{Failed, Outcome};
+use super::parked::{Failed, Outcome, Unread};
 use super::pool::{BatchPool, LeftStart};
 use crate::ledger::RecorderEvent;
 
@@ -46,7 +46,7 @@ pub(super) async fn left_batch(pool: Arc<BatchPool>, start: LeftStart, quiet: us
         place: Some(place),
         order: Vec::new(),
         is_late: false,
-        is_unread: false,
+        unread: Unread::default(),
     };
     match id {
         Ok(Some(id)) => {

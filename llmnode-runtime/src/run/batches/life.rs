@@ -16,7 +16,7 @@ impl Batch {
         loop {
             let before = self.pool.quiet();
             self.take_attached();
-            self.waiting.retain(|_, waiting| !waiting.is_gone());
+            self.forget_gone();
             if self.waiting.is_empty() {
                 // All who asked are gone: what others send must not wait for its place.
                 self.in_queue = None;
@@ -38,7 +38,7 @@ impl Batch {
             wait_for_quiet(&self.pool, before).await;
         }
         self.pool.batch_ends();
-        if let Some(status) = status.filter(|status| status.has_ended && !self.is_unread) {
+        if let Some(status) = status.filter(|status| status.has_ended) {
             self.end(&status).await;
         }
     }
@@ -47,8 +47,8 @@ impl Batch {
     async fn end(&self, status: &BatchStatus) {
         let before = self.pool.quiet();
         wait_for_quiet(&self.pool, before).await;
-        // What nobody asked for is kept for a later process: see `unused`.
-        if self.place.is_some_and(|place| self.pool.has_unused(place)) {
+        // What nobody asked for, or read, is kept for a later process: see `unused`.
+        if self.place.is_some_and(|place| self.pool.has_unused(place)) || self.unread.get() {
             return;
         }
         self.note_end(true).await;

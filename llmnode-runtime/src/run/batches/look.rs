@@ -1,6 +1,5 @@
 //! The looks at a batch, until it has ended or its time is over.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use llmnode_model::batch::BatchStatus;
@@ -9,13 +8,16 @@ use llmnode_model::{Category, Group, Retry};
 use super::batch::Batch;
 use super::parked::{Failed, FailedCost};
 
-/// How long a batch that was cancelled is given to end.
-const CANCEL_WAIT: Duration = Duration::from_secs(60);
+/// How long a batch that was cancelled is given to end, but no longer than it was given at all. OpenAI takes up to ten minutes, and
+/// only then are there the results of what was answered.
+const CANCEL_WAIT: Duration = Duration::from_secs(15 * 60);
+
+/// Looks at a batch that was cancelled.
+const CANCEL_LOOKS: u32 = 30;
 
 impl Batch {
     /// Looks at the batch until it has ended, or its time is over at `end`. `None`: everybody who waited was told something else, or is gone.
     pub(super) async fn until_ended(&mut self, end: Option<Instant>) -> Option<BatchStatus> {
-        let clock = Arc::clone(&self.pool.clock);
         let mut look = 0;
         loop {
             // One that was just created is not done; one of another process may be.
@@ -31,8 +33,14 @@ impl Batch {
                     self.refused(&refusal).await;
                     return None;
                 }
-                Ok(status) if status.has_ended => return Some(status),
-                Ok(status) if self.pool.api.once => {
+                Ok(status) if status.has_ended => {
+                    // An earlier process may have cancelled it for that.
+                    if self.has_passed(end) {
+                        self.is_late();
+                    }
+                    return Some(status);
+                }
+                Ok(status) if self.pool.api.once && !self.has_passed(end) => {
                     self.pause(&status.state);
                     return None;
                 }
@@ -46,7 +54,7 @@ impl Batch {
                     return None;
                 }
             }
-            if end.is_some_and(|end| clock.now() >= end) {
+            if self.has_passed(end) {
                 return self.too_late().await;
             }
         }
@@ -63,40 +71,77 @@ impl Batch {
 
     /// The batch has had its time: it is cancelled, and what is there is read.
     async fn too_late(&mut self) -> Option<BatchStatus> {
-        self.is_late = true;
-        if self.pool.api.at_once {
-            self.pool.ask_directly(self.waiting.keys());
-        }
-        let clock = Arc::clone(&self.pool.clock);
+        self.is_late();
         if let Err(error) = self.wire.cancel(&self.id).await {
             tracing::warn!(target: "llmnode::batch", batch = self.id, "it cannot be cancelled: {error}");
         }
-        let end = clock.now().checked_add(CANCEL_WAIT);
+        let wait = self.cancel_wait();
+        let end = self.pool.clock.now().checked_add(wait);
         loop {
-            if let Ok(status) = self.wire.poll(&self.id).await
+            let status = self.wire.poll(&self.id).await;
+            if let Ok(status) = &status
                 && status.has_ended
             {
-                return Some(status);
+                return Some(status.clone());
             }
-            if end.is_none_or(|end| clock.now() >= end) {
+            if self.has_passed(end) || self.was_given_up() {
                 let failed = self.never_ended();
                 self.fail_all(&failed);
                 return None;
             }
-            if !self.pause_for_calls(CANCEL_WAIT / 12).await {
+            if self.pool.api.once {
+                self.pause("being cancelled");
+                return None;
+            }
+            if !self.pause_for_calls(wait / CANCEL_LOOKS).await {
                 return None;
             }
         }
     }
 
-    fn never_ended(&self) -> Failed {
-        let message = format!(
-            "the batch {} did not end within {:?}, nor {CANCEL_WAIT:?} after it was cancelled; what it may have answered is unknown",
-            self.id, self.pool.api.within
-        );
-        Failed {
-            retry: self.pool.api.at_once.then_some(Retry::Adapted),
-            ..Failed::new(Category::Timeout, message, FailedCost::Unknown)
+    fn is_late(&mut self) {
+        self.is_late = true;
+        if self.pool.api.at_once {
+            self.pool.ask_directly(self.waiting.keys());
         }
+    }
+
+    fn has_passed(&self, end: Option<Instant>) -> bool {
+        end.is_some_and(|end| self.pool.clock.now() >= end)
+    }
+
+    fn cancel_wait(&self) -> Duration {
+        CANCEL_WAIT.min(self.pool.api.within)
+    }
+
+    /// Whether all of its time is over, with that for its cancel. Processes that do not wait cancel it again until then.
+    fn was_given_up(&self) -> bool {
+        let age = self
+            .submitted
+            .and_then(|submitted| submitted.elapsed().ok());
+        let most = self.pool.api.within.saturating_add(self.cancel_wait());
+        self.pool.api.once && age.is_some_and(|age| age >= most)
+    }
+
+    /// What such a batch answered may be paid for. So its lines are sent a second time only if the program wants answers now.
+    fn never_ended(&self) -> Failed {
+        let what = format!(
+            "the batch {} did not end within {:?}, nor {:?} after it was cancelled",
+            self.id,
+            self.pool.api.within,
+            self.cancel_wait()
+        );
+        if self.pool.api.at_once {
+            let message = format!("{what}; what it may have answered is unknown");
+            return Failed {
+                retry: Some(Retry::Adapted),
+                ..Failed::new(Category::Timeout, message, FailedCost::Unknown)
+            };
+        }
+        let message = format!(
+            "{what}, and may be paid for; start the map again with the same journal to look at it once more, or with \
+             `.then_at_once()` to ask directly, which may pay twice"
+        );
+        Failed::new(Category::Timeout, message, FailedCost::Later).later()
     }
 }

@@ -1,7 +1,7 @@
 //! A request that waits for its batch: both ends of it, that of the call and that of the batch.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use llmnode_model::batch::LineResponse;
 use llmnode_model::{Category, ModelError, Retry, TokenUsage};
@@ -32,6 +32,41 @@ pub(super) enum Outcome {
     Failed(Failed),
     /// The request parks again, in the same attempt.
     Again,
+}
+
+/// An outcome on its way to its call.
+pub(super) struct Delivery {
+    outcome: Option<Outcome>,
+    unread: Option<Unread>,
+}
+
+/// Whether a result of a batch came to no call: the call was dropped before, or before it read what was sent to it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Unread(Arc<AtomicBool>);
+
+impl Delivery {
+    /// The call has it now.
+    pub(super) fn read(mut self) -> Option<Outcome> {
+        self.outcome.take()
+    }
+}
+
+impl Drop for Delivery {
+    fn drop(&mut self) {
+        if let (Some(unread), true) = (&self.unread, self.outcome.is_some()) {
+            unread.set();
+        }
+    }
+}
+
+impl Unread {
+    pub(super) fn set(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    pub(super) fn get(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
 }
 
 /// Of a batch whose line was answered.
@@ -125,7 +160,7 @@ pub(super) struct Waiting {
     pub(super) id: String,
     pub(super) place: Arc<ParkedSlot>,
     pub(super) planned: Option<oneshot::Sender<Planned>>,
-    pub(super) result: oneshot::Sender<Outcome>,
+    pub(super) result: oneshot::Sender<Delivery>,
 }
 
 impl Waiting {
@@ -141,13 +176,24 @@ impl Waiting {
         self.result.is_closed()
     }
 
-    pub(super) fn ends(mut self, outcome: Outcome) {
+    pub(super) fn ends(self, outcome: Outcome) {
+        self.send(outcome, None);
+    }
+
+    /// With the result of its line. If the call does not read it, `unread` says so.
+    pub(super) fn has_result(self, outcome: Outcome, unread: &Unread) {
+        self.send(outcome, Some(unread.clone()));
+    }
+
+    fn send(mut self, outcome: Outcome, unread: Option<Unread>) {
         // It was attached to a batch of an earlier process, or the batch never came to be.
         if let (Some(_), Outcome::Failed(failed)) = (&self.planned, &outcome) {
             return self.plan(Planned::Failed(failed.clone()));
         }
         self.place.leave();
-        let _ = self.result.send(outcome);
+        let outcome = Some(outcome);
+        // What is not taken is dropped, and says that it was not read.
+        let _ = self.result.send(Delivery { outcome, unread });
     }
 }
 
@@ -155,7 +201,7 @@ impl Waiting {
 pub(super) struct Parked {
     pub(super) place: Arc<ParkedSlot>,
     pub(super) planned: oneshot::Receiver<Planned>,
-    pub(super) result: oneshot::Receiver<Outcome>,
+    pub(super) result: oneshot::Receiver<Delivery>,
 }
 
 impl Drop for Parked {

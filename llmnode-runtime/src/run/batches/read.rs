@@ -1,5 +1,6 @@
 //! The results of a batch, line by line: each goes to the call that waits for it.
 
+use std::collections::HashSet;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
@@ -19,6 +20,7 @@ impl Batch {
     pub(super) async fn read(&mut self, status: &BatchStatus, end: Option<Instant>) {
         self.pool.begins_reading();
         let read = self.read_lines(status, end).await;
+        self.forget_gone();
         match read {
             Ok(()) if status.missing != MissingLines::Lost => {
                 let now = SystemTime::now();
@@ -28,7 +30,7 @@ impl Batch {
                 };
                 let waiting = std::mem::take(&mut self.waiting);
                 for one in waiting.into_values() {
-                    one.ends(self.outcome(result.clone(), now));
+                    one.has_result(self.outcome(result.clone(), now), &self.unread);
                 }
             }
             Ok(()) => {
@@ -48,7 +50,7 @@ impl Batch {
             }
             // The next process reads it.
             Err(error) => {
-                self.is_unread = true;
+                self.unread.set();
                 self.fail_all(&Failed::unread(&self.id, &error));
             }
         }
@@ -95,19 +97,24 @@ impl Batch {
         ended: SystemTime,
     ) -> Result<(), ModelError> {
         let mut results = self.wire.results(status).await?;
+        let mut given = HashSet::new();
         while !self.has_nobody()
             && let Some((id, result)) = results.next().await?
         {
-            let Some(line) = self.waiting.remove(&id) else {
+            let Some((id, line)) = self.waiting.remove_entry(&id) else {
+                if given.contains(&id) {
+                    tracing::warn!(target: "llmnode::batch", batch = self.id, line = id, "a second result of the same line is left out");
+                }
                 continue;
             };
+            given.insert(id);
             let pool = Arc::clone(&self.pool);
             poll_fn(|_| match line.is_gone() || pool.has_room_for_result() {
                 true => Poll::Ready(()),
                 false => Poll::Pending,
             })
             .await;
-            line.ends(self.outcome(result, ended));
+            line.has_result(self.outcome(result, ended), &self.unread);
         }
         Ok(())
     }

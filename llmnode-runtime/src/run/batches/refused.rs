@@ -14,12 +14,15 @@ impl Batch {
         if refusal.is_full {
             let in_queue = self.in_queue.take();
             // Without a place: lines that asked for it later. Their next order has one.
-            if in_queue.is_none_or(|place| place.was_refused(self.lines)) {
-                self.pause_for_calls(self.pool.api.wait_before(0)).await;
-                return self.again();
+            if !in_queue.is_none_or(|place| place.was_refused(self.lines)) {
+                let failed = Failed::new(Category::RateLimitError, message, FailedCost::Nothing);
+                return self.fail_all(&failed);
             }
-            let failed = Failed::new(Category::RateLimitError, message, FailedCost::Nothing);
-            return self.fail_all(&failed);
+            match self.pool.api.once {
+                true => self.pause_refused_again(&message),
+                false => _ = self.pause_for_calls(self.pool.api.wait_before(0)).await,
+            }
+            return self.again();
         }
         let failed = Failed::new(Category::BadRequest, message, FailedCost::Nothing);
         if !self.fail_refused_lines(refusal) {
@@ -33,6 +36,20 @@ impl Batch {
             }
         }
         self.again();
+    }
+
+    /// A process that does not wait sends each line of a full queue a second time, in a smaller order if that was the reason, and
+    /// leaves those that are refused again to a later one.
+    fn pause_refused_again(&mut self, message: &str) {
+        let message =
+            format!("{message}; start the map again with the same journal to send it again");
+        let failed = Failed::new(Category::Paused, message, FailedCost::Unsent);
+        let ids: Vec<String> = self.waiting.keys().cloned().collect();
+        for id in self.pool.refused_before(ids) {
+            if let Some(line) = self.waiting.remove(&id) {
+                line.ends(Outcome::Failed(failed.clone()));
+            }
+        }
     }
 
     /// Returns whether the rest is worth another order. Of a batch of another process it is not known which lines are meant: the

@@ -12,7 +12,7 @@ use llmnode_model::{Category, Group, ModelError};
 use super::batch::{Batch, by_id};
 use super::find::find;
 use super::group::NewOrder;
-use super::parked::{Acks, BatchNames, Failed, FailedCost, Planned};
+use super::parked::{Acks, BatchNames, Failed, FailedCost, Planned, Unread};
 use super::pool::BatchPool;
 use crate::ledger::{Recorder, RecorderEvent};
 
@@ -85,7 +85,7 @@ pub(super) async fn new_batch(pool: Arc<BatchPool>, order: NewOrder) {
         place: None,
         order: ids,
         is_late: false,
-        is_unread: false,
+        unread: Unread::default(),
     };
     match created {
         Ok(id) => {
@@ -152,6 +152,13 @@ async fn create_once(
         };
         if error.category.group() != Group::Transport {
             return Err(Failed::of_error(&error, FailedCost::Unsent));
+        }
+        if pool.api.once {
+            // A list may not have it yet: a later start looks for it.
+            return Err(match error.reached {
+                true => Failed::unread(&traces.name, &error),
+                false => Failed::of_error(&error, FailedCost::Unsent),
+            });
         }
         let goes_on = pool.pause(pool.api.wait_before(creations)).await;
         creations += 1;

@@ -1,4 +1,4 @@
-//! What an earlier process ordered and no request of the map asked for, as after a changed prompt: a warning says what it costs.
+//! What an earlier process ordered and no request of the map asked for, as after a changed prompt or a call that was given up: a warning says what it costs.
 //!
 //! The batch stays open in the journal and keeps its files, so that a program whose prompt is as before finds what it paid for.
 
@@ -37,7 +37,8 @@ pub(super) async fn warn_of_unused(mut unused: Unused, prices: &Prices) {
     let Some(used) = used else {
         tracing::warn!(
             target: "llmnode::journal", batch = name, lines,
-            "the batch {name:?} in the journal has {lines} lines that no request of the map matches, as after a changed prompt; they are \
+            "the batch {name:?} in the journal has {lines} lines that no request of the map matches, as after a changed prompt or a call \
+             that was given up; they are \
              paid for when they are answered"
         );
         return;
@@ -51,7 +52,8 @@ pub(super) async fn warn_of_unused(mut unused: Unused, prices: &Prices) {
     };
     tracing::warn!(
         target: "llmnode::journal", batch = name, lines, answers, tokens, cost = used.cost,
-        "the batch {name:?} in the journal has {lines} lines that no request of the map matches, as after a changed prompt; {answers} \
+        "the batch {name:?} in the journal has {lines} lines that no request of the map matches, as after a changed prompt or a call \
+         that was given up; {answers} \
          of them were answered, took {tokens} tokens, and {cost}"
     );
 }
