@@ -16,13 +16,14 @@ macro_rules! page {
     };
 }
 
+page!(agent_details, "agent-details", any());
 page!(agents, doctest);
 page!(
     another_provider,
     "another-provider",
     all(doctest, feature = "anthropic", feature = "openai")
 );
-page!(approval, doctest);
+page!(approval, all(doctest, feature = "openai"));
 page!(calls, doctest);
 page!(
     cassettes,
@@ -58,6 +59,7 @@ page!(
     "keep-a-chat",
     all(doctest, feature = "chats-sqlite", feature = "openai")
 );
+page!(limits, any());
 page!(look, all(doctest, feature = "openai", feature = "page"));
 page!(many_machines, "many-machines", any());
 page!(

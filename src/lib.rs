@@ -41,7 +41,6 @@
 //! | `rag-sqlite`, `rag-chroma` | a store in one SQLite file (needs a C compiler), and one behind Chroma's server |
 //! | `serve` | [a local page for graphs](guide::graph_page): drawn, checked while they are edited, run |
 //! | `smart` | [nodes with a goal](guide::smart_nodes) in place of a prompt, and their optimisers |
-//! | `batch` | [maps over batch APIs](guide::overnight): answered within a day, mostly for half the price |
 //! | `cassette` | [recorded answers](guide::cassettes) for tests |
 //! | `stub-server` | [`StubServer`], a server for tests that is as strict as providers |
 //! | `chrono04`, `jiff02`, `rust_decimal1`, `uuid1`, `url2` | [dates, money and ids](guide::schemas#dates-money-and-ids) of these crates in outputs |

@@ -499,6 +499,12 @@ fn the_models_that_docs_and_examples_name_are_those_of_the_list() {
     let files = pages()
         .filter(|page| !is_for_maintainers(page))
         .chain(examples.filter(|file| file.is_file()));
+    let packages = ["crates", "beyond", "engines"]
+        .map(|folder| root.join(folder).read_dir().unwrap())
+        .into_iter()
+        .flatten()
+        .map(|entry| entry.unwrap().path().join("README.md"));
+    let files = files.chain(packages.filter(|file| file.is_file()));
     let files = files
         .chain(["README.md", "skills/llmnode/SKILL.md", "llms.txt"].map(|file| root.join(file)));
     let mut named = std::collections::BTreeSet::new();

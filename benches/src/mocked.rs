@@ -21,7 +21,7 @@ impl Prebuilt {
 fn completion(text: &str) -> Completion {
     let mut completion = Completion::new(text);
     completion.usage = Some(TokenUsage::new(120, 25));
-    completion.model = Some("gpt-4o-mini-2024-07-18".to_owned());
+    completion.model = Some("gpt-5.6-luna-2026-07-18".to_owned());
     completion.request_id = Some("req_0123456789abcdef".to_owned());
     completion
 }

@@ -8,6 +8,7 @@
 )]
 
 mod another_provider;
+mod approval;
 mod caches;
 mod evaluate;
 mod extract;
@@ -54,6 +55,11 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
     (
         include_str!("../../docs/another-provider.md"),
         include_str!("another_provider.rs"),
+        "```rust,no_run\n",
+    ),
+    (
+        include_str!("../../docs/approval.md"),
+        include_str!("approval.rs"),
         "```rust,no_run\n",
     ),
     (

@@ -112,7 +112,7 @@ fn chat(answer: &str) -> String {
     let none = serde_json::Value::Null;
     let body = serde_json::json!({
         "id": "chatcmpl-1", "object": "chat.completion", "created": 1_700_000_000,
-        "model": "gpt-4o-mini-2024-07-18", "service_tier": "default", "system_fingerprint": "fp_1",
+        "model": "gpt-5.6-luna-2026-07-18", "service_tier": "default", "system_fingerprint": "fp_1",
         "choices": [{
             "index": 0, "logprobs": none, "finish_reason": "stop",
             "message": {"role": "assistant", "content": answer, "refusal": none, "annotations": []},

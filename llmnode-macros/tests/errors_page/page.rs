@@ -77,14 +77,14 @@ const LOOKED_UP: &[&str] = &[
 ];
 
 /// Above the table of these.
-pub(crate) const LOOKED_UP_HEADING: &str = "## Words of the compiler alone";
+pub(crate) const LOOKED_UP_HEADING: &str = "## Errors that propose nothing";
 
 const HEAD: &str = "\
-# Errors of a first day
+# Compile errors
 
 <!-- Made of cases in llmnode-macros/tests/ui by: UPDATE=1 cargo test -p llmnode-macros --test errors_page -->
 
-This page shows the mistakes of a first day: what the compiler says, and what to write instead. Search it for the first line of your error. `Line<3>, Column<8>` in the name of a type is a place in the prompt. If the program compiles and a call fails, look up the error's [category][categories.md].
+This page has the mistakes that people make on their first day: what the compiler says, and what to write instead. Search it for the first line of your error. If a type in an error is called `PromptAt<(Line<3>, Column<8>), ..>`, this is a place in the prompt: line 3, column 8. If the program compiles and a call fails, look up the error's [category][categories.md].
 
 [categories.md]: categories.md
 ";
@@ -108,7 +108,7 @@ pub(crate) fn page(cases: &[Case]) -> Result<String, String> {
 /// A row each: what rustc prints, and what to write.
 fn looked_up(cases: &[Case]) -> Result<String, String> {
     let mut table = format!(
-        "\n{LOOKED_UP_HEADING}\n\nHere rustc says what does not exist, and cannot say what does.\n\n| it prints | the remedy |\n|---|---|\n"
+        "\n{LOOKED_UP_HEADING}\n\nIn these errors, the compiler says what does not exist, and cannot propose what does. Look up its words in this table.\n\n| it prints | the remedy |\n|---|---|\n"
     );
     for name in LOOKED_UP {
         let case = cases

@@ -22,7 +22,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         strict: Some(true),
     };
     let request = CreateChatCompletionRequestArgs::default()
-        .model("gpt-4o-mini")
+        .model("gpt-5.6-luna")
         .messages(vec![ChatCompletionRequestUserMessage::from(prompt).into()])
         .response_format(ResponseFormat::JsonSchema { json_schema: format })
         .build()?;

@@ -12,7 +12,7 @@ struct City {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let model = OpenAI::from_env()?.completion("gpt-4o-mini");
+    let model = OpenAI::from_env()?.completion("gpt-5.6-luna");
     let prompt = format!("What is the capital of {}?", "Norway");
     let response = model.call(CompletionRequest::new(prompt).output_schema(schema_for!(City))).await?;
     let city: City = serde_json::from_str(&response.text())?;

@@ -17,7 +17,7 @@ use std::time::Instant;
 use llmnode_benches::measure::{cpu, resident};
 use llmnode_benches::task::{Choice, World};
 
-pub const MODEL: &str = "gpt-4o-mini";
+pub const MODEL: &str = "gpt-5.6-luna";
 pub const KEY: &str = "sk-benchmark";
 
 /// One way to do the task. A failure panics: there is nothing to measure then.

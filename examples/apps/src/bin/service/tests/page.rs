@@ -315,6 +315,14 @@ fn the_code_of_the_page_is_the_services() {
     }
 }
 
+#[test]
+fn the_page_begins_with_the_small_service() {
+    let page = std::fs::read_to_string(path()).unwrap();
+    let (_, program) = page.split_once("```rust,ignore\n").unwrap();
+    let (program, _) = program.split_once("```\n").unwrap();
+    assert_eq!(program, include_str!("../../small_service.rs"));
+}
+
 /// The table of categories, too.
 #[test]
 fn the_page_has_the_status_of_each_category() {

@@ -1,0 +1,94 @@
+use axum::Router;
+use axum::extract::{Json, State};
+use axum::http::StatusCode;
+use axum::routing::post;
+use llmnode::prelude::*;
+
+/// Where a letter goes.
+#[llm_output]
+struct Ticket {
+    team: Team,
+    /// One sentence.
+    summary: String,
+}
+
+#[llm_output]
+enum Team {
+    Billing,
+    Repairs,
+    Other,
+}
+
+#[llm_node(prompt = "Sort this letter:\n{letter:fence}", output = Ticket, retries = 2, deadline = 20s)]
+struct Sort {
+    letter: String,
+}
+
+/// `POST /sort` takes a letter and returns its ticket as JSON.
+fn app(run: Run) -> Router {
+    Router::new().route("/sort", post(sort)).with_state(run)
+}
+
+async fn sort(State(run): State<Run>, letter: String) -> Result<Json<Ticket>, StatusCode> {
+    match run.call(&Sort { letter }).await {
+        Ok(ticket) => Ok(Json(ticket)),
+        Err(error) => {
+            eprintln!("{error:#}"); // for the operator: it may quote the letter
+            Err(status(error.category()))
+        }
+    }
+}
+
+/// 4xx: the client has to change the letter. 502 to 504: it can ask again later. 500: the operator has to act.
+fn status(category: Category) -> StatusCode {
+    match category {
+        Category::ContextLengthError => StatusCode::PAYLOAD_TOO_LARGE,
+        Category::Refusal | Category::ContentFilter => StatusCode::UNPROCESSABLE_ENTITY,
+        Category::RateLimitError => StatusCode::SERVICE_UNAVAILABLE,
+        Category::ServerError | Category::Network => StatusCode::BAD_GATEWAY,
+        Category::Timeout => StatusCode::GATEWAY_TIMEOUT,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let run = Run::new(OpenAi::from_env()?); // one run for the whole service
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:3000").await?;
+    axum::serve(listener, app(run)).await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use axum::http::Request;
+    use tower::ServiceExt;
+
+    use super::*;
+
+    async fn answered(model: ScriptedModel) -> (StatusCode, String) {
+        let request = Request::post("/sort").body(Body::from("The roof leaks!"));
+        let response = app(Run::new(model))
+            .oneshot(request.unwrap())
+            .await
+            .unwrap();
+        let status = response.status();
+        let body = axum::body::to_bytes(response.into_body(), 10_000).await;
+        (status, String::from_utf8(body.unwrap().to_vec()).unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_letter_becomes_a_ticket() {
+        let ticket = r#"{"team":"Repairs","summary":"The roof leaks."}"#;
+        let answer = answered(ScriptedModel::new().reply(ticket)).await;
+        assert_eq!(answer, (StatusCode::OK, ticket.to_owned()));
+    }
+
+    #[tokio::test]
+    async fn the_client_does_not_read_what_the_provider_said() {
+        let model = ScriptedModel::new().reply(Reply::failure(Category::ApiKeyError));
+        let answer = answered(model).await;
+        assert_eq!(answer, (StatusCode::INTERNAL_SERVER_ERROR, String::new()));
+    }
+}

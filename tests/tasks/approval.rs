@@ -1,0 +1,102 @@
+use std::error::Error;
+use std::path::Path;
+
+use llmnode::Paused;
+use llmnode::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+/// Pays money back to the customer.
+#[tool(require_approval)]
+fn refund(order: u32, euros: u32) -> String {
+    // Here you would call your payment service.
+    format!("paid back {euros} euros for order {order}")
+}
+
+#[llm_node(
+    system = "You answer letters to a shop. Pay back what arrived broken.",
+    prompt = "{letter:fence}",
+    tools = [Refund],
+)]
+#[derive(Serialize, Deserialize)]
+struct Answer {
+    letter: String,
+}
+
+/// Asks, or goes on with what a person has decided. `None`: a call waits, and the file has it.
+async fn answer(
+    run: &Run,
+    node: Answer,
+    decided: Option<Paused>,
+    file: &Path,
+) -> Result<Option<String>, Box<dyn Error>> {
+    let call = run.call(&node);
+    let outcome = match decided {
+        Some(decided) => call.approve(decided).await,
+        None => call.await,
+    };
+    let error = match outcome {
+        Ok(answer) => return Ok(Some(answer)),
+        Err(error) => error,
+    };
+    let Some(paused) = error.paused() else {
+        return Err(error.into());
+    };
+    for call in paused.waiting() {
+        println!("May I call {} with {}?", call.name, call.arguments);
+    }
+    // The node is kept beside it: the call that goes on needs the same values.
+    std::fs::write(file, serde_json::to_string(&(node, paused))?)?;
+    Ok(None)
+}
+
+/// Decides all calls that wait, and goes on. This may be days later, in another process.
+async fn decide(run: &Run, yes: bool, file: &Path) -> Result<Option<String>, Box<dyn Error>> {
+    let stored = std::fs::read_to_string(file)?;
+    let (node, mut paused): (Answer, Paused) = serde_json::from_str(&stored)?;
+    for call in paused.waiting() {
+        let approval = if yes {
+            Approval::yes()
+        } else {
+            Approval::no("the shop does not pay this back")
+        };
+        paused = paused.decide(&call.id, approval)?;
+    }
+    std::fs::remove_file(file)?; // first, so that nothing is paid twice; a crash here loses the decision
+    answer(run, node, Some(paused), file).await
+}
+
+/// `cargo run -- "My lamp arrived broken. Order 17."`, then `cargo run -- yes` or `cargo run -- no`.
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let run = Run::new(OpenAi::from_env()?);
+    let file = Path::new("waiting.json");
+    let said = std::env::args().nth(1).unwrap_or_default();
+    let answer = match said.as_str() {
+        "yes" | "no" => decide(&run, said == "yes", file).await?,
+        _ => answer(&run, Answer { letter: said }, None, file).await?,
+    };
+    println!("{}", answer.unwrap_or_default());
+    Ok(())
+}
+
+#[tokio::test]
+async fn nothing_is_paid_before_somebody_agrees() -> Result<(), Box<dyn Error>> {
+    let file = std::env::temp_dir().join(format!("waiting-{}.json", std::process::id()));
+    let letter = Answer {
+        letter: "My lamp arrived broken. Order 17.".into(),
+    };
+
+    // One process asks the model, and ends.
+    let call = Reply::text("").call("refund", json!({"order": 17, "euros": 20}));
+    let run = Run::new(ScriptedModel::new().reply(call));
+    assert_eq!(answer(&run, letter, None, &file).await?, None);
+
+    // Another one goes on. The model reads what the tool returned.
+    let model = ScriptedModel::new().reply("We have paid back 20 euros.");
+    let answer = decide(&Run::new(model.clone()), true, &file).await?;
+    assert_eq!(answer.as_deref(), Some("We have paid back 20 euros."));
+    let result = model.requests()[0].messages.last().cloned();
+    assert_eq!(result.unwrap().content, "paid back 20 euros for order 17");
+    Ok(())
+}
