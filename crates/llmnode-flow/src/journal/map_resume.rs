@@ -78,6 +78,18 @@ pub trait BatchApiExt {
     /// Cancels the batches that a map left in this journal. What they answered so far is paid for, and the map gets it when it is
     /// started again. Returns how many were cancelled; those that have ended do not count.
     ///
+    /// ```no_run
+    /// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_flow::*; }
+    /// use llmnode::journal::{BatchApiExt, JournalFile};
+    /// # use llmnode::{BatchApi, Run};
+    ///
+    /// async fn stop(run: &Run) -> Result<(), Box<dyn std::error::Error>> {
+    ///     let cancelled = BatchApi::cancel(run, JournalFile::open("letters.journal")?).await?;
+    ///     println!("{cancelled} batches are cancelled");
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
     /// # Errors
     /// The journal cannot be read, no model of the run has such batches, or the provider refuses. All others are cancelled even
     /// then, and the first error is returned.
