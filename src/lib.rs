@@ -110,6 +110,7 @@
 /// | `temperature = 0.2` | the provider's | the sampling temperature, 0 or more |
 /// | `max_tokens = 200` | the provider's | the most tokens of an answer, 1 or more |
 /// | `cache = 1h` | `auto` | whether the provider is asked to keep the beginning of prompts: `auto`, `off`, `5m`, `1h`: see [`Cache`] |
+/// | `window = 8_192` | looked up | how many tokens the model's window has: see [`Settings::window`] |
 /// | `reasoning = "low"` | the provider's | how much the model thinks: `off`, `low`, `medium`, `high`, `max`: see [`Reasoning`] |
 /// | `idempotent = false` | `true` | the node is executed at most once in a call: no retries, no other model |
 /// | `fallback_model = "big"` | none | another model, asked from the original prompt when the first one failed |
@@ -118,6 +119,7 @@
 /// | `limits(requests = 5, tokens = 2_000, money = 0.05)` | none | the most that all calls of the node in a run may take together: see [`Limits`] |
 /// | `tools = [Search, Summarize]` | none | the [tools](macro@tool) that the model may call: see [agents](guide::agents) |
 /// | `turns = 6` | 10 | the most responses of the model, including the answer, for a node with tools |
+/// | `compact`, `compact(keep = 6, at = 0.8)` | off | old results of tools are left out of a conversation that is too long: see [`Compact`] |
 /// | `calls_in_text = false` | `true` | whether a text that is a call of a tool, and nothing else, is executed as that call. `true` on the node also lets tools with `idempotent = false` or `require_approval` be called so |
 /// | `thoughts_in_text = false` | `true` | whether thoughts that stand in a text, such as `<think>..</think>` first in it, are read as thoughts, and are no part of it |
 /// | `tool` | off | the node is a tool, too: a model writes its fields, and reads its output |
@@ -876,15 +878,16 @@ pub use llmnode_runtime::BatchApi;
 pub use llmnode_runtime::{
     ApiKind, Approval, Attachment, AttemptId, AttemptInfo, AttemptKind, AttemptRecord, Audio,
     Backoff, BatchAttempt, BatchProgress, BoxError, BoxFuture, Cache, CacheLost, Call, CallId,
-    CallInfo, CallRecord, CallReport, CallStream, Category, ChatModel, Clock, Completion,
-    Correction, Cost, Cx, Delta, DynNode, Estimate, Event, Exec, FailedTry, Failures, File,
-    FinishReason, Flag, FnModel, FormatError, Group, Image, Invalid, Items, Ledger, LedgerSnapshot,
-    Limits, LlmOutput, Map, Message, ModelError, Node, NodeError, NodeFacts, NodeStats,
-    OutputSchema, Pace, Part, Paused, Price, Prices, ProviderState, Question, ReadError, Reader,
-    Reading, Reasoning, Recovery, Repair, Reply, Request, ResponseFormat, Results, Retry,
-    RetryBudget, Role, Run, ScriptedModel, Settings, Sink, StrictError, TestClock, TokenUsage,
-    Tokens, ToolCall, ToolError, ToolRecord, ToolReply, ToolSpec, Toolset, Unfinished, Usage,
-    UsedFallback, Violation, WaitingCall, dyn_node, media, recovery_of, testing,
+    CallInfo, CallRecord, CallReport, CallStream, Category, ChatModel, Clock, Compact, Compacted,
+    CompactionCause, CompactionStep, Completion, Correction, Cost, Cx, Delta, DynNode, Estimate,
+    Event, Exec, FailedTry, Failures, File, FinishReason, Flag, FnModel, FormatError, Group, Image,
+    Invalid, Items, Ledger, LedgerSnapshot, Limits, LlmOutput, Map, Mark, Message, ModelError,
+    Node, NodeError, NodeFacts, NodeStats, OutputSchema, Pace, Part, Paused, Price, Prices,
+    ProviderState, Question, ReadError, Reader, Reading, Reasoning, Recovery, Repair, Replaced,
+    Reply, Request, ResponseFormat, Results, Retry, RetryBudget, Role, Run, ScriptedModel,
+    Settings, Sink, StrictError, TestClock, TokenUsage, Tokens, ToolCall, ToolError, ToolRecord,
+    ToolReply, ToolSpec, Toolset, Unfinished, Usage, UsedFallback, Violation, WaitingCall,
+    dyn_node, media, recovery_of, testing,
 };
 #[cfg(feature = "smart")]
 #[doc(inline)]

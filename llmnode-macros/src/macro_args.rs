@@ -56,6 +56,8 @@ pub(crate) struct Grammar<'a> {
     pub(crate) values: &'a [&'a str],
     pub(crate) lists: &'a [(&'a str, &'a str)],
     pub(crate) flags: &'a [&'a str],
+    /// Lists that may be empty, and then are written as flags are.
+    pub(crate) bare: &'a [&'a str],
     pub(crate) example: fn(&str) -> &'static str,
     pub(crate) hint: fn(&str) -> Option<String>,
     /// The key that a word of other libraries stands for.
@@ -70,6 +72,7 @@ impl<'a> Grammar<'a> {
             values,
             lists: &[],
             flags: &[],
+            bare: &[],
             example: |_| "…",
             hint: |_| None,
             synonym: |_| None,
@@ -224,6 +227,9 @@ impl<Take: FnMut(Ident, ParseStream<'_>) -> syn::Result<()>> ArgumentParser<'_, 
         if self.grammar.flags.contains(&name.as_str()) {
             return self.flag(key, input);
         }
+        if self.grammar.bare.contains(&name.as_str()) && ends(input) {
+            return self.bare(key);
+        }
         if self.grammar.knows(&name) {
             return match self.grammar.list(&name) {
                 Some(example) => self.list(key, example, input),
@@ -239,7 +245,6 @@ impl<Take: FnMut(Ident, ParseStream<'_>) -> syn::Result<()>> ArgumentParser<'_, 
     }
 
     fn value(&mut self, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
-        let ends = |input: ParseStream<'_>| input.is_empty() || input.peek(Token![,]);
         let at = if ends(input) {
             key.span()
         } else {
@@ -269,6 +274,11 @@ impl<Take: FnMut(Ident, ParseStream<'_>) -> syn::Result<()>> ArgumentParser<'_, 
         }
         self.reject_duplicate(&key)?;
         (self.take)(key, input)
+    }
+
+    fn bare(&mut self, key: Ident) -> syn::Result<()> {
+        self.reject_duplicate(&key)?;
+        (|content: ParseStream<'_>| (self.take)(key, content)).parse2(TokenStream::new())
     }
 
     fn list(&mut self, key: Ident, example: &str, input: ParseStream<'_>) -> syn::Result<()> {
@@ -318,6 +328,10 @@ impl<Take: FnMut(Ident, ParseStream<'_>) -> syn::Result<()>> ArgumentParser<'_, 
         self.seen.push(key.clone());
         Ok(())
     }
+}
+
+fn ends(input: ParseStream<'_>) -> bool {
+    input.is_empty() || input.peek(Token![,])
 }
 
 fn parenthesized<'a>(

@@ -13,6 +13,7 @@ mod arc_state;
 mod args;
 mod bounds;
 mod check;
+mod compact;
 mod editor;
 mod emit;
 mod examples;

@@ -36,9 +36,9 @@ pub use dyn_node::DynNode;
 pub use error::NodeError;
 pub use format::FormatError;
 pub use ledger::{
-    AttemptKind, AttemptRecord, BatchAttempt, CacheLost, CallInfo, CallRecord, Correction, Cost,
-    Estimate, FailedTry, Ledger, LedgerSnapshot, NodeStats, Tokens, ToolRecord, Usage,
-    UsedFallback,
+    AttemptKind, AttemptRecord, BatchAttempt, CacheLost, CallInfo, CallRecord, Compacted,
+    CompactionCause, CompactionStep, Correction, Cost, Estimate, FailedTry, Ledger, LedgerSnapshot,
+    NodeStats, Replaced, Tokens, ToolRecord, Usage, UsedFallback,
 };
 pub use limits::Limits;
 pub use llmnode_model::{
@@ -55,8 +55,8 @@ pub use output::LlmOutput;
 pub use pause::{Approval, Paused, Question, Unfinished, WaitingCall};
 pub use prices::{Price, Prices};
 pub use run::{
-    BatchApi, BatchProgress, Call, CallReport, CallStream, Cx, Event, Exec, Items, Map, Results,
-    Run, ToolError, ToolReply, Toolset,
+    BatchApi, BatchProgress, Call, CallReport, CallStream, Compact, Cx, Event, Exec, Items, Map,
+    Mark, Results, Run, ToolError, ToolReply, Toolset,
 };
 pub use settings::{Backoff, Failures, Recovery, Settings};
 pub use validate::{AttemptInfo, Invalid};

@@ -23,6 +23,8 @@ pub struct Price {
     above: Option<(u64, Rates)>,
     batch: Option<TierPrice>,
     flex: Option<TierPrice>,
+    /// In tokens.
+    window: Option<u32>,
 }
 
 /// The price of the same tokens where the provider has more time.
@@ -119,7 +121,16 @@ impl Price {
             above: None,
             batch: None,
             flex: None,
+            window: None,
         }
+    }
+
+    /// Sets how many tokens of a prompt the model takes, which lists of prices have beside them. Default: unknown. It changes
+    /// no price: [`Settings::window`](crate::Settings::window) says what goes by it.
+    #[must_use]
+    pub const fn window(mut self, tokens: u32) -> Self {
+        self.window = Some(tokens);
+        self
     }
 
     /// Sets the price of a million tokens of the prompt that come from the provider's cache. Default: the price of
@@ -179,6 +190,7 @@ impl Price {
             above,
             batch: None,
             flex: None,
+            window: self.window,
         })
     }
 
@@ -415,6 +427,11 @@ impl Prices {
         names: impl IntoIterator<Item = &'n str>,
     ) -> Option<Listed<'_>> {
         names.into_iter().find_map(|name| self.listed(name))
+    }
+
+    /// The tokens of the window of the first of these names that has an entry.
+    pub(crate) fn window<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Option<u64> {
+        self.first_listed(names)?.price.window.map(u64::from)
     }
 
     pub(crate) fn fault(&self) -> Option<String> {

@@ -10,9 +10,10 @@ pub use crate::prompt::generated::{
 };
 pub use crate::prompt::{PromptAttachment, PromptList};
 pub use crate::run::{
-    Asks, Choices, ChosenValues, CloneProbe, Example, ExampleInput, ExampleOutput, ExampleText,
-    FallbackFuture, FallbackProbe, Input, IntoExample, LlmNode, PathValue, Replied, ResultOf, Tool,
-    Tools, asks, exec, exec_on_arc, fallback, fallback_with_state, fallible, listed, reply,
+    Asks, Choices, ChosenValues, CloneProbe, Compact, Example, ExampleInput, ExampleOutput,
+    ExampleText, FallbackFuture, FallbackProbe, Input, IntoExample, LlmNode, PathValue, Replied,
+    ResultOf, Tool, Tools, asks, exec, exec_on_arc, fallback, fallback_with_state, fallible,
+    listed, reply,
 };
 pub use crate::settings::{Backoff, Failures, Recovery};
 /// The name appears in the compiler's message about a second block.

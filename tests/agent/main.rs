@@ -29,6 +29,9 @@ mod carried;
 ))]
 mod cassettes;
 mod changed;
+mod compacted;
+#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
+mod compacted_apis;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod default_limit;
 mod deferred;
@@ -58,6 +61,8 @@ mod headers;
 mod keys;
 #[cfg(feature = "journal")]
 mod killed;
+#[cfg(feature = "journal")]
+mod killed_compaction;
 #[cfg(feature = "journal")]
 mod killed_search;
 #[cfg(all(feature = "anthropic", feature = "journal"))]

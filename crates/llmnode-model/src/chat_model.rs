@@ -130,6 +130,19 @@ pub trait ChatModel: Send + Sync {
         false
     }
 
+    /// The tokens of the window of the model that this request asks, as a refusal named it. Default: unknown.
+    #[doc(hidden)]
+    fn window(&self, request: &Request) -> Option<u64> {
+        let _ = request;
+        None
+    }
+
+    /// A refusal of this request named the tokens of the window. Default: does nothing.
+    #[doc(hidden)]
+    fn learn_window(&self, request: &Request, tokens: u64) {
+        let _ = (request, tokens);
+    }
+
     /// The batch API of its provider. Default: it has none.
     #[doc(hidden)]
     fn batch_api(&self) -> Option<Arc<dyn BatchWire>> {
@@ -194,6 +207,14 @@ macro_rules! forward {
 
             fn searches_tools(&self, request: &Request) -> bool {
                 (**self).searches_tools(request)
+            }
+
+            fn window(&self, request: &Request) -> Option<u64> {
+                (**self).window(request)
+            }
+
+            fn learn_window(&self, request: &Request, tokens: u64) {
+                (**self).learn_window(request, tokens);
             }
 
             fn batch_api(&self) -> Option<Arc<dyn BatchWire>> {

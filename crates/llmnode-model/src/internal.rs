@@ -18,4 +18,5 @@ pub use crate::text::{
     PADDING, Sha256Text, fnv, is_document, is_old_hash, padding, sha256, sha256_hex,
 };
 pub use crate::tool::{CALL_TOOL, FoundTools, FoundWay, SEARCH_TOOLS};
+pub use crate::window::window_in;
 pub use llmnode_reader::text::{is_hidden, is_unseen, visible};

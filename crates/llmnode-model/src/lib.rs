@@ -40,6 +40,7 @@ mod text;
 mod tool;
 mod transcript;
 mod usage;
+mod window;
 
 pub use api_kind::ApiKind;
 pub use cache::Cache;

@@ -5,6 +5,7 @@ use quote::ToTokens;
 use syn::parse::ParseStream;
 use syn::{Error, ExprPath, Ident, Lit, LitStr, Path, Type};
 
+use super::compact::Compact;
 use super::examples::Examples;
 use super::limits::Limits;
 use super::recover::{self, Stack};
@@ -22,7 +23,7 @@ use crate::macro_args::{Grammar, Slot, fill, fill_readable, parse_arguments};
 use crate::prompt::source::Source;
 use crate::time::{Time, Wait};
 
-const VALUES: [&str; 37] = [
+const VALUES: [&str; 38] = [
     "prompt",
     "prompt_file",
     "goal",
@@ -46,6 +47,7 @@ const VALUES: [&str; 37] = [
     "max_tokens",
     "reasoning",
     "cache",
+    "window",
     "tools",
     "turns",
     "calls_in_text",
@@ -64,7 +66,7 @@ const VALUES: [&str; 37] = [
 
 const FLAGS: [&str; 3] = ["exact", "think", "tool"];
 
-const LISTS: [(&str, &str); 4] = [
+const LISTS: [(&str, &str); 5] = [
     ("choices", choices::EXAMPLE),
     ("with", with::EXAMPLE),
     ("recover", "recover(schema_error = [repair(2), bubble])"),
@@ -72,7 +74,11 @@ const LISTS: [(&str, &str); 4] = [
         "limits",
         "limits(requests = 5, tokens = 2_000, money = 0.05)",
     ),
+    ("compact", "compact(keep = 6, at = 0.8)"),
 ];
+
+/// `compact` alone has the default rules.
+const BARE: [&str; 1] = ["compact"];
 
 #[cfg(test)]
 pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
@@ -118,6 +124,12 @@ fn hint(name: &str) -> Option<String> {
             "set it by `Settings::extra`, which sends it as it is"
         }
         "description" => "write a doc comment above the struct",
+        "context_window" | "max_context" | "context_size" | "n_ctx" => {
+            "write `window = 8_192` for the tokens of the model's window"
+        }
+        "compaction" | "summarize" | "compress" | "max_history" => {
+            "write `compact` to leave old results of tools out of a long conversation"
+        }
         "memory" | "history" | "messages" => {
             "mark a field that holds the earlier messages: `#[node(history)] history: Vec<Message>`"
         }
@@ -165,6 +177,8 @@ pub(crate) struct NodeArgs {
     pub(crate) max_tokens: Slot<u32>,
     pub(crate) reasoning: Slot<Ident>,
     pub(crate) cache: Slot<Ident>,
+    pub(crate) window: Slot<u32>,
+    pub(crate) compact: Slot<Compact>,
     pub(crate) name: Slot<LitStr>,
     pub(crate) exact: Slot<()>,
     pub(crate) tools: Slot<Vec<Type>>,
@@ -183,6 +197,7 @@ impl NodeArgs {
         let grammar = Grammar {
             lists: &LISTS,
             flags: &FLAGS,
+            bare: &BARE,
             hint,
             synonym,
             ..Grammar::of_values("llm_node", &VALUES)
@@ -221,6 +236,7 @@ impl NodeArgs {
             "with" => fill_readable(&mut self.with, key, with::parse(input)),
             "choices" => fill_readable(&mut self.choices, key, choices::parse(input)),
             "recover" => fill_readable(&mut self.recover, key, recover::parse(input)),
+            "compact" => fill(&mut self.compact, key, Compact::parse(input)),
             "limits" => fill(&mut self.limits, key, Limits::parse(input)),
             "name" => fill(
                 &mut self.name,
@@ -268,6 +284,7 @@ impl NodeArgs {
             "temperature" => fill(&mut self.temperature, key.clone(), number(input, &key)),
             "max_tokens" => fill(&mut self.max_tokens, key.clone(), integer(input, &key, 1)),
             "cache" => fill(&mut self.cache, key, cache(input)),
+            "window" => fill(&mut self.window, key.clone(), integer(input, &key, 1)),
             "reasoning" => fill(&mut self.reasoning, key.clone(), effort(input, &key)),
             _ => self.step.argument(key, input),
         }

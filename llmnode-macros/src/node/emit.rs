@@ -255,6 +255,7 @@ fn settings_calls(args: &NodeArgs, private: &Ident) -> TokenStream {
             "cache",
             value(&args.cache).map(|word| quote!(#private::Cache::#word)),
         ),
+        ("window", number(&args.window)),
         (
             "stated_recover",
             recover.map(|recover| recover::emit(recover, private)),

@@ -13,7 +13,7 @@ use super::{DynNode, Setup, supported};
 use crate::error::NodeError;
 use crate::limits::Limits;
 use crate::output::{LlmOutput, Untyped};
-use crate::run::Toolset;
+use crate::run::{Compact, Toolset};
 use crate::settings::{Backoff, Failures, Recovery, Settings, faults, setters};
 use crate::text::impl_debug;
 use crate::validate::uncovered;
@@ -28,6 +28,7 @@ pub struct DynNodeBuilder {
     settings: Settings,
     tools: Toolset,
     turns: Option<u32>,
+    compact: Option<Compact>,
 }
 
 enum Output {
@@ -53,6 +54,7 @@ impl DynNodeBuilder {
             settings: Settings::new(),
             tools: Toolset::new(),
             turns: None,
+            compact: None,
         }
     }
 
@@ -106,6 +108,8 @@ impl DynNodeBuilder {
         /// Sets whether the provider is asked to keep the beginning of prompts in its cache. Default: where a second request with
         /// the same beginning is likely.
         cache: Cache,
+        /// Sets how many tokens the model's window has. Default: looked up as [`Settings::window`] says.
+        window: u32,
         /// Sets how the model is asked for the type of the answer. Default: the model decides.
         response_format: ResponseFormat,
         /// Sets whether an answer is taken only as it stands: nothing is repaired or changed to fit the schema.
@@ -138,6 +142,12 @@ impl DynNodeBuilder {
         self
     }
 
+    /// Sets how a conversation is kept short enough for the model. Default: it is sent as it is.
+    pub fn compact(mut self, rules: Compact) -> Self {
+        self.compact = Some(rules);
+        self
+    }
+
     /// Sets the steps that follow failures of a category or group.
     pub fn recover(
         mut self,
@@ -166,6 +176,7 @@ impl DynNodeBuilder {
             mut settings,
             tools,
             turns,
+            compact,
         } = self;
         let mut found = Vec::new();
         if name.trim().is_empty() {
@@ -209,6 +220,7 @@ impl DynNodeBuilder {
                 "`turns` counts the responses of a node with tools, and there are none".to_owned(),
             );
         }
+        found.extend(compact.as_ref().and_then(Compact::fault));
         add_defaults(&mut settings, is_text);
         found.extend(faults(&settings));
         match output.filter(|_| found.is_empty()) {
@@ -220,6 +232,7 @@ impl DynNodeBuilder {
                 settings,
                 tools,
                 turns,
+                compact,
             })),
             None => {
                 let message = format!("the node {name:?} cannot be built: {}", found.join("; "));

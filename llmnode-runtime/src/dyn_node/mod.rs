@@ -25,8 +25,8 @@ use crate::node::{Node, NodeFacts};
 use crate::output::{AnswerKind, OutputSpec, Untyped};
 use crate::prompt::generated::{Prompt, Segment};
 use crate::run::{
-    AgentOutcome, Choices, ChosenValues, Cx, Exec, LlmNode, Run, Tools, Toolset, exec_or_hand_off,
-    walk_json,
+    AgentOutcome, Choices, ChosenValues, Compact, Cx, Exec, LlmNode, Run, Tools, Toolset,
+    exec_or_hand_off, walk_json,
 };
 use crate::settings::{EMPTY_SETTINGS, NodeKind, Recovery, Settings, Stacks};
 use llmnode_model::BoxError;
@@ -82,6 +82,7 @@ struct Setup {
     settings: Settings,
     tools: Toolset,
     turns: Option<u32>,
+    compact: Option<Compact>,
 }
 
 #[derive(Clone, Debug)]
@@ -329,8 +330,16 @@ impl<S: ?Sized + Sync> LlmNode<S> for DynNode {
     }
 
     fn tools(&self, to: &mut Tools<S>) {
-        let Setup { tools, turns, .. } = &*self.setup;
+        let Setup {
+            tools,
+            turns,
+            compact,
+            ..
+        } = &*self.setup;
         to.extend(self.tools.as_ref().unwrap_or(tools));
         turns.iter().for_each(|turns| to.turns(*turns));
+        if let Some(rules) = compact {
+            to.compact(*rules);
+        }
     }
 }

@@ -277,6 +277,7 @@ impl<'c> OpenAttempt<'c> {
     pub(crate) fn compare_prompt(
         &mut self,
         before: Option<&SentPrompt>,
+        is_compacted: bool,
     ) -> Option<Arc<SentPrompt>> {
         let (parts, ttl) = *self.prompt.take()?;
         let now = self.call.time_of_day(self.call.now());
@@ -288,6 +289,7 @@ impl<'c> OpenAttempt<'c> {
             usage,
             now,
             is_correction: record.kind == AttemptKind::Correction,
+            is_compacted,
         };
         let lost = compared.lost();
         record.lost = (!lost.is_unknown()).then(|| Box::new(lost));

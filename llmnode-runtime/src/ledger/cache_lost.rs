@@ -41,6 +41,8 @@ pub enum CacheLost {
         /// The first part that is another one, such as "the description of `search`", "the system text", or "message 3".
         part: String,
     },
+    /// The conversation was [compacted](crate::Compact), so it does not begin as it did.
+    Compacted,
     /// The request begins as the one before it, which was too long ago.
     Expired {
         /// The time between them.
@@ -61,6 +63,7 @@ impl CacheLost {
             CacheLost::Unknown => "unknown",
             CacheLost::Kept => "kept",
             CacheLost::Changed { .. } => "changed",
+            CacheLost::Compacted => "compacted",
             CacheLost::Expired { .. } => "expired",
             CacheLost::Evicted => "evicted",
         }
@@ -70,7 +73,10 @@ impl CacheLost {
     pub const fn is_lost(&self) -> bool {
         matches!(
             self,
-            CacheLost::Changed { .. } | CacheLost::Expired { .. } | CacheLost::Evicted
+            CacheLost::Changed { .. }
+                | CacheLost::Compacted
+                | CacheLost::Expired { .. }
+                | CacheLost::Evicted
         )
     }
 
@@ -113,6 +119,8 @@ pub(crate) struct Compared<'a> {
     pub(crate) usage: TokenUsage,
     pub(crate) now: SystemTime,
     pub(crate) is_correction: bool,
+    /// The conversation was compacted since the request before it.
+    pub(crate) is_compacted: bool,
 }
 
 impl Compared<'_> {
@@ -121,6 +129,9 @@ impl Compared<'_> {
             return CacheLost::Unknown;
         };
         if let Some(change) = before.parts.first_change(self.parts) {
+            if self.is_compacted && matches!(change, PromptChange::Message(_)) {
+                return CacheLost::Compacted;
+            }
             return CacheLost::Changed {
                 part: self.named(&change),
             };
@@ -218,6 +229,7 @@ mod tests {
             usage: after,
             now: UNIX_EPOCH + Duration::from_secs(idle),
             is_correction: false,
+            is_compacted: false,
         };
         compared.lost()
     }

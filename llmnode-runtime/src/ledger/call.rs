@@ -11,6 +11,7 @@ use llmnode_model::{AttemptId, BoxError, CallId, Category, Message, ProviderStat
 use llmnode_reader::text::one_line;
 use tracing::Span;
 
+use super::compaction::Compacted;
 use super::hooks::Hooks;
 use super::record::{AttemptRecord, CallRecord, FailedTry, Labels, ToolRecord, UsedFallback};
 use super::recorder::{CallInfo, Recorder, RecorderEvent};
@@ -65,6 +66,8 @@ struct State {
     /// The conversation, for the report of the call.
     messages: Vec<Message>,
     carried: Option<Arc<ProviderState>>,
+    /// What was replaced in it, for the report of the call.
+    compacted: Vec<Compacted>,
     /// When the current execution of a node without a model began.
     try_began: Instant,
     used_fallback: Option<UsedFallback>,
@@ -202,6 +205,7 @@ impl<'r> CallGuard<'r> {
                 begun: 0,
                 history: CallHistory::default(),
                 messages: Vec::new(),
+                compacted: Vec::new(),
                 carried: None,
                 try_began: started,
                 used_fallback: None,
@@ -504,6 +508,14 @@ impl<'r> CallGuard<'r> {
 
     pub(crate) fn set_messages(&self, messages: Vec<Message>) {
         lock(&self.state).messages = messages;
+    }
+
+    pub(crate) fn set_compacted(&self, compacted: Vec<Compacted>) {
+        lock(&self.state).compacted = compacted;
+    }
+
+    pub(crate) fn take_compacted(&self) -> Vec<Compacted> {
+        std::mem::take(&mut lock(&self.state).compacted)
     }
 
     pub(crate) fn set_carried(&self, carried: Option<Arc<ProviderState>>) {

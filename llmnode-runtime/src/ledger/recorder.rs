@@ -9,6 +9,7 @@ use llmnode_model::{
     AttemptId, BoxError, BoxFuture, CallId, Message, ProviderState, Request, ToolCall,
 };
 
+use super::compaction::Compaction;
 use super::record::{AttemptRecord, CallRecord};
 use super::usage::Usage;
 
@@ -56,6 +57,12 @@ pub trait Recorder: Send + Sync {
         conversation: &str,
         request: &str,
     ) -> Option<(JournaledAnswer, Option<Box<Usage>>)> {
+        let _ = (conversation, request);
+        None
+    }
+
+    /// Returns the next compaction that an earlier process made before this request of a conversation.
+    fn compaction(&self, conversation: &str, request: &str) -> Option<Compaction> {
         let _ = (conversation, request);
         None
     }
@@ -206,6 +213,12 @@ pub enum RecorderEvent<'e> {
         conversation: &'e str,
         request: &'e str,
         answer: JournaledAnswer,
+    },
+    /// The conversation of a request is compacted, and the request is about to go out.
+    Compacted {
+        conversation: &'e str,
+        request: &'e str,
+        compaction: &'e Compaction,
     },
     /// A call of a tool has its result. `by`: the call of the tool's node. `executed`: the tool gave it, and not a person.
     ToolEnded {

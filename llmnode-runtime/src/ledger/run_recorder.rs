@@ -8,6 +8,7 @@ use llmnode_model::internal::catch_panic;
 use llmnode_model::{AttemptId, CallId, Category, Message, Request, ToolCall};
 use serde_json::Value;
 
+use super::compaction::Compacted;
 use super::record::{AttemptRecord, CallRecord};
 use super::recorder::CallInfo;
 use super::usage::Usage;
@@ -96,6 +97,11 @@ pub enum RunEvent<'e> {
         messages: &'e [Message],
         text: &'e str,
         calls: &'e [ToolCall],
+    },
+    /// The conversation of a call was compacted: what was replaced is not sent any more.
+    Compacted {
+        call: CallId,
+        compacted: &'e Compacted,
     },
     /// The answer of an attempt calls tools. The attempt ends after it.
     ToolsCalled {

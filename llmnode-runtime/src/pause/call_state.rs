@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::asked::Asked;
 use super::decision::Decision;
 use super::shown::Shown;
+use crate::ledger::Compaction;
 use crate::position::Position;
 
 /// The conversation of an agent that waits: for approvals of calls, or for results of tools without a body.
@@ -78,6 +79,21 @@ pub(crate) struct Conversation {
     /// The last request, by its hashes: the next one is compared with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) sent: Option<SentPrompt>,
+    /// What was compacted in the messages, which are here as they were. `None`: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) compacted: Option<Box<CompactedSoFar>>,
+}
+
+/// What is known of a conversation that is kept short.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct CompactedSoFar {
+    /// How many messages stood before the first round. With another number, the places are not those of now.
+    pub(crate) prompt: usize,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) done: Vec<Compaction>,
+    /// The tokens of the newest answer and of all before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) counted: Option<u64>,
 }
 
 #[derive(Clone, Serialize, Deserialize)]

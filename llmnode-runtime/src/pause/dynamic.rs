@@ -51,6 +51,7 @@ impl Paused {
             carried: None,
             edited: None,
             sent: None,
+            compacted: None,
             calls: vec![OpenCall {
                 call: ToolCall::new(node, shown.0, shown.1),
                 state,

@@ -18,7 +18,7 @@ pub use approval::IntoPaused;
 pub(crate) use asked::{Asked, MOST_ROUNDS};
 pub use asked::{AskedReplies, AskedReply, Asks, Question};
 pub use call_state::Paused;
-pub(crate) use call_state::{CallState, Conversation, OpenCall};
+pub(crate) use call_state::{CallState, CompactedSoFar, Conversation, OpenCall};
 pub(crate) use claims::Claim;
 pub(crate) use decision::Decision;
 pub use dynamic::NodePause;

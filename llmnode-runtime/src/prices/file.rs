@@ -29,7 +29,7 @@ impl Prices {
     ///
     /// ```json
     /// {"made": "2026-11-27", "models": {
-    ///     "gpt-x": {"input": 2.0, "output": 8.0, "cached": 0.5},
+    ///     "gpt-x": {"input": 2.0, "output": 8.0, "cached": 0.5, "window": 128000},
     ///     "claude-x": {"input": 3.0, "output": 15.0, "cached": 0.3, "cache_write": 3.75, "cache_write_long": 6.0,
     ///         "above": {"tokens": 200000, "input": 6.0, "output": 22.5}, "batch": {"input": 1.5, "output": 7.5}}}}
     /// ```
@@ -125,7 +125,12 @@ fn ours(entry: &Value) -> Option<Price> {
         above: standard.above,
         batch: tier("batch"),
         flex: tier("flex"),
+        window: tokens(entry, "window"),
     })
+}
+
+fn tokens(entry: &Value, member: &str) -> Option<u32> {
+    u32::try_from(entry.get(member)?.as_u64()?).ok()
 }
 
 fn our_tier(entry: &Value) -> Option<TierPrice> {
@@ -168,6 +173,7 @@ fn litellms(entry: &Value) -> Option<Price> {
         above: standard.above,
         batch: tier("_batches"),
         flex: tier("_flex"),
+        window: tokens(entry, "max_input_tokens"),
     })
 }
 

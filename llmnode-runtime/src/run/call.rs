@@ -31,8 +31,8 @@ use super::turn::{Turn, without_conversation};
 use crate::conversation::TurnStore;
 use crate::error::{ErrorInternals as _, NodeError};
 use crate::ledger::{
-    CallGuard, CallRecord, Cost, Labels, NodeKey, Parent, Replayed, RunEvent, RunRecorder, Sinks,
-    Usage, UsedFallback, record_event,
+    CallGuard, CallRecord, Compacted, Cost, Labels, NodeKey, Parent, Replayed, RunEvent,
+    RunRecorder, Sinks, Usage, UsedFallback, record_event,
 };
 use crate::limits::{CallLimits, LimitedNode, Limits};
 use crate::node::NodeFacts;
@@ -466,6 +466,9 @@ pub struct CallReport<T> {
     /// answers that were not accepted. [`history`](Self::history) has the answer as well.
     pub messages: Vec<Message>,
     pub(super) carried: Option<Arc<ProviderState>>,
+    /// What was replaced in the conversation since it became too long, in the order in which it happened: see
+    /// [`Compact`](crate::Compact). `messages` is what was sent in the end, and this has the messages as they were.
+    pub compacted: Vec<Compacted>,
 }
 
 impl<T: Serialize> CallReport<T> {
@@ -612,6 +615,7 @@ impl CallReport<()> {
             replayed: self.replayed,
             messages: self.messages,
             carried: self.carried,
+            compacted: self.compacted,
         }
     }
 }
@@ -680,6 +684,7 @@ fn start<'a, 'r: 'a>(
         match outcome {
             Ok(()) => {
                 let (messages, carried, mut total, mut replayed) = scope.take_result();
+                let compacted = scope.take_compacted();
                 let record = scope.end(None, None);
                 total.merge(&record.usage());
                 replayed.merge(&record.replayed_sum);
@@ -690,6 +695,7 @@ fn start<'a, 'r: 'a>(
                     replayed,
                     messages,
                     carried,
+                    compacted,
                 })
             }
             Err(error) => Err(ended(&scope, error)),

@@ -14,6 +14,7 @@ use crate::error::NodeError;
 use crate::ledger::{Hooks, JournaledBatch, Ledger, Recorder, RunSetup};
 use crate::limits::RunLimits;
 use crate::pause::Approver;
+use crate::prices::Prices;
 use crate::settings::{Resolved, Settings};
 use crate::text::impl_debug;
 
@@ -182,6 +183,28 @@ impl Target<'_> {
             self.name.as_deref(),
             self.model.model().filter(|_| asked.is_none()),
         ]
+    }
+
+    /// The tokens of the model's window. A refusal is a fact, and the rest is what somebody says.
+    pub(super) fn window(
+        &self,
+        request: &Request,
+        settings: &Resolved<'_>,
+        prices: &Prices,
+    ) -> Option<u64> {
+        let said = self.said_window(request, settings, prices);
+        said.into_iter().chain(self.model.window(request)).min()
+    }
+
+    /// The same without what a refusal has named, so that every process comes to the same.
+    pub(super) fn said_window(
+        &self,
+        request: &Request,
+        settings: &Resolved<'_>,
+        prices: &Prices,
+    ) -> Option<u64> {
+        let set = settings.window(self.settings);
+        set.or_else(|| prices.window(self.names(request).into_iter().flatten()))
     }
 
     pub(super) fn apply_to(

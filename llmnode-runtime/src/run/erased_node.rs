@@ -6,6 +6,7 @@ use llmnode_model::{BoxFuture, Category, ChatModel, ToolSpec};
 use llmnode_reader::internal::{Parsed, in_json_names};
 use llmnode_reader::{Flag, OutputSchema, Reader, Repair, Violation};
 
+use super::compaction::Compact;
 use super::context::CallContext;
 use super::failure::{Cause, Failure};
 use super::fallback::FallbackFuture;
@@ -32,6 +33,9 @@ pub(super) trait ErasedNode<'n>: Send + Sync {
     fn render(&self, to: &mut Prompt);
 
     fn tools(&self) -> Result<(Arc<[ToolSpec]>, u32), NodeError>;
+
+    /// How its conversation is kept short. `None`: it is sent as it is.
+    fn compact_rules(&self) -> Option<Compact>;
 
     fn read(&mut self, answer: &str, reader: Reader) -> Result<Parsed<()>, Vec<Violation>>;
 

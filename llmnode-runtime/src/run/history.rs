@@ -1,5 +1,6 @@
 //! What a call has come to so far, for what is done about its next response.
 
+use super::compaction::Compacting;
 use super::named_bounds::NamedBounds;
 use super::narrowed::Narrowed;
 
@@ -19,6 +20,8 @@ pub(super) struct History {
     pub(super) narrowed: Option<Box<Narrowed>>,
     /// The bounds that the complaints of this turn name.
     pub(super) bounds: NamedBounds,
+    /// How the conversation is kept short. `None`: it is sent as it is.
+    pub(super) compacting: Option<Box<Compacting>>,
 }
 
 /// The responses of an agent's model.
@@ -40,6 +43,7 @@ impl History {
             has_called_in_text: false,
             narrowed: None,
             bounds: NamedBounds::default(),
+            compacting: None,
         }
     }
 

@@ -622,6 +622,7 @@ fn reported<'r, T: Send + 'r>(call: CallFuture<'r, T>) -> CallFuture<'r, CallRep
             replayed,
             messages: Vec::new(),
             carried: None,
+            compacted: Vec::new(),
             value: report,
         })
     })

@@ -3,13 +3,15 @@
 //! In comes the node's request; out goes a value that the node keeps, or the failure of the last try. On the way:
 //!
 //! 1. an answer that an earlier process has journaled is taken in place of a request (`replay`);
-//! 2. the request passes the gate of its endpoint, and the gate learns how it ended (`gate`);
-//! 3. `run/attempt.rs` makes the request and judges the answer;
-//! 4. calls of tools are executed, and their results begin the next turn (`turns`);
-//! 5. after a failure, the next request is prepared as the loop decided (`next_request`).
+//! 2. a conversation that is too long for the model is compacted (`compact`);
+//! 3. the request passes the gate of its endpoint, and the gate learns how it ended (`gate`);
+//! 4. `run/attempt.rs` makes the request and judges the answer;
+//! 5. calls of tools are executed, and their results begin the next turn (`turns`);
+//! 6. after a failure, the next request is prepared as the loop decided (`next_request`).
 //!
 //! `conversation` is how all of this leaves a call that waits or fails, and comes back.
 
+mod compact;
 mod conversation;
 mod gate;
 mod next_request;
@@ -22,6 +24,7 @@ use std::sync::Arc;
 use llmnode_model::internal::{BudgetedRetries, SentPrompt, catch_panic_async};
 use llmnode_model::{Category, ChatModel, Request};
 
+use self::compact::counted_tokens;
 use super::at_gate::{GateKeeper, not_asked};
 use super::attempt::{Exchange, attempt, record_failure};
 use super::attempt_loop::{AfterTools, Attempts, CallPlan, PlannedAttempt, Success};
@@ -112,10 +115,16 @@ impl Attempts for ModelAttempts<'_, '_> {
         if self.round.is_some() {
             return Ok(());
         }
+        if self.history.compacting.is_some() {
+            self.replay_compactions();
+        }
         let journal_key = match self.replayed(&one.attempt).await? {
             Replay::Answered => return Ok(()),
             Replay::Ask(journal_key) => journal_key,
         };
+        if self.history.compacting.is_some() {
+            self.compact_if_due();
+        }
         if let (Some(item), Some(recorder)) =
             (self.plan.context.item, self.plan.context.call.recorder())
             && !item.control.changes().is_settled()
@@ -145,8 +154,13 @@ impl Attempts for ModelAttempts<'_, '_> {
         if open.has_begun() {
             self.keeper.begun();
         }
-        if let Some(sent) = open.compare_prompt(self.sent.as_deref()) {
+        let compacting = self.history.compacting.as_deref();
+        let is_compacted = compacting.is_some_and(|compacting| compacting.has_changed);
+        if let Some(sent) = open.compare_prompt(self.sent.as_deref(), is_compacted) {
             self.sent = Some(sent);
+            if let Some(compacting) = &mut self.history.compacting {
+                compacting.has_changed = false;
+            }
         }
         match outcome.unwrap_or_else(|message| Err(panicked(&message))) {
             Ok(round) => {
@@ -171,6 +185,9 @@ impl Attempts for ModelAttempts<'_, '_> {
         };
         if let Some(round) = &self.round {
             self.announce(round, &mut open);
+        }
+        if let Some(compacting) = &mut self.history.compacting {
+            compacting.count(open.record().and_then(counted_tokens));
         }
         open.commit(None);
         self.flush().await?;

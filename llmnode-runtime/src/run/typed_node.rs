@@ -12,6 +12,7 @@ use llmnode_reader::{OutputSchema, Reader, Violation};
 use super::attempt_loop::{self, CallPlan};
 use super::begin_turn::begin_turn;
 use super::choices::{Choices, ChosenValues};
+use super::compaction::Compact;
 use super::context::{CallContext, CallExtensions};
 use super::cx::Cx;
 use super::erased_node::ErasedNode;
@@ -538,6 +539,10 @@ impl<'r, S: ?Sized + Sync> ErasedNode<'r> for StatedNode<'r, S> {
     fn tools(&self) -> Result<(Arc<[ToolSpec]>, u32), NodeError> {
         self.tools.check(self.schema.as_deref())?;
         Ok((self.tools.listed(self.state)?, self.tools.most_turns()))
+    }
+
+    fn compact_rules(&self) -> Option<Compact> {
+        self.tools.compact_rules()
     }
 
     fn fall_back<'a>(&'a mut self, error: &'a NodeError) -> Option<FallbackFuture<'a>> {

@@ -136,12 +136,22 @@ impl<'p> Resolved<'p> {
         NodeError::refuse(
             invalid_values
                 .chain(zero_duration("attempt_timeout", request.attempt_timeout))
+                .chain(zero_window(&levels))
                 .chain(misplaced_on_model(model))
                 .chain(request.reserved_fields_in_extra(&["messages", "model", "stream"]))
                 .chain(conflicting_extra(request))
                 .chain(strict_fault(request))
                 .collect(),
         )
+    }
+
+    /// The tokens of the window of a model, as somebody has set them. `model`: settings of a registered model.
+    pub(crate) fn window(&self, model: Option<&Settings>) -> Option<u64> {
+        let model = model.unwrap_or(EMPTY_SETTINGS);
+        let [call, run, node, defaults] = self.stacks.levels;
+        let levels = [call, model, run, node, defaults];
+        let window = levels.iter().find_map(|level| level.window);
+        window.map(u64::from)
     }
 
     /// `extra` without an API. A registered model's is for that model.
@@ -388,6 +398,11 @@ fn invalid_values(
         .filter(|name| name.trim().is_empty())
         .map(|_| "the model's name is empty".to_owned());
     [temperature, max_tokens, model].into_iter().flatten()
+}
+
+fn zero_window(levels: &[&Settings]) -> Option<String> {
+    let window = levels.iter().find_map(|level| level.window);
+    (window? == 0).then(|| "window is 0, so no prompt would fit into it".to_owned())
 }
 
 fn zero_duration(name: &str, time: Option<Duration>) -> Option<String> {

@@ -25,7 +25,7 @@ use crate::text::const_setters;
 ///
 /// The nearest level wins, field by field: the call, then the registered model, the run, the node, and last the
 /// model's handle. A registered model sets only how it is asked: its id as `model`, `temperature`, `max_tokens`,
-/// `reasoning`, `attempt_timeout`, `response_format`, `cache`, `extra`,
+/// `reasoning`, `attempt_timeout`, `response_format`, `cache`, `window`, `extra`,
 /// `extra_on`. An impossible value is a `config_error` of the call, before any request.
 ///
 /// ```
@@ -110,6 +110,10 @@ pub struct Settings {
     /// Whether the provider is asked to keep the beginning of prompts, so that it is paid for once. Default:
     /// [`Auto`](Cache::Auto), which asks for it where a second request with the same beginning is likely. It changes no answer.
     pub cache: Option<Cache>,
+    /// The tokens that the model's window has, prompt and answer together, 1 or more. Default: what the run's prices list
+    /// ([`Price::window`](crate::Price::window)), or what the server names when it refuses a prompt. It changes nothing of what is
+    /// sent: [`Compact`](crate::Compact) and tools that are [deferred](crate::Toolset::deferred) go by it.
+    pub window: Option<u32>,
     /// What each call may spend by itself. The run's settings limit what the call's do not. Default: no limits.
     pub limits: Limits,
     /// Labels for the records, spans and hooks of calls, such as a tenant or a job. A call has its own labels, the
@@ -151,6 +155,7 @@ impl fmt::Debug for Settings {
             .field("calls_in_text", &self.calls_in_text)
             .field("thoughts_in_text", &self.thoughts_in_text)
             .field("cache", &self.cache)
+            .field("window", &self.window)
             .field("limits", &self.limits)
             .field("labels", &self.labels)
             .field("extra", &self.extra.keys())
@@ -206,6 +211,7 @@ impl Settings {
             calls_in_text: None,
             thoughts_in_text: None,
             cache: None,
+            window: None,
             limits: Limits::new(),
             labels: BTreeMap::new(),
             extra: BTreeMap::new(),
@@ -256,6 +262,8 @@ impl Settings {
         thoughts_in_text: bool,
         /// Sets whether the provider is asked to keep the beginning of prompts in its cache.
         cache: Cache,
+        /// Sets how many tokens the model's window has.
+        window: u32,
     }
 
     /// Sets the steps that follow failures of a category or group, and replaces those set for it so far.

@@ -160,10 +160,10 @@ fn first_record(path: &Path) -> Option<Record> {
 
 /// Whether a record has content that is needless once a later step is completed.
 fn is_prunable(record: &Record) -> bool {
-    use Entry::{Answered, Started, Stepped, ToolEnded};
+    use Entry::{Answered, Compacted, Started, Stepped, ToolEnded};
     matches!(
         record.0,
-        Started(_) | Stepped(_) | Answered(_) | ToolEnded(_)
+        Started(_) | Stepped(_) | Answered(_) | Compacted(_) | ToolEnded(_)
     )
 }
 
@@ -174,6 +174,10 @@ fn pruned(record: Record) -> Record {
             attempt,
             ..Answered::default()
         }),
+        Entry::Compacted(mut compacted) => {
+            compacted.compaction.edits.clear();
+            Entry::Compacted(compacted)
+        }
         Entry::ToolEnded(ended) => Entry::ToolEnded(Box::new(ToolEnded {
             call: String::new(),
             result: Message::tool("", ""),

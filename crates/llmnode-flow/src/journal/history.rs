@@ -182,6 +182,9 @@ impl History {
             }
             Entry::CallEnded(ended) => self.end(*ended),
             Entry::Answered(answered) => self.keep_answer(answered),
+            Entry::Compacted(compacted) => {
+                self.replay_entries.push(ReplayEntry::Compaction(compacted))
+            }
             // The result is not used, so a call within that must not be executed again stays in doubt.
             Entry::ToolEnded(ended) if is_old_hash(&ended.call) => {
                 self.count_tool(&ended);
@@ -358,7 +361,7 @@ impl History {
             ReplayEntry::Answer(it, _) => {
                 !it.rejected || it.call != Some(call) || accepted.contains(&of(it))
             }
-            ReplayEntry::Result(_) => true,
+            ReplayEntry::Result(_) | ReplayEntry::Compaction(_) => true,
         });
     }
 

@@ -8,7 +8,7 @@ use super::record::Record;
 
 pub(super) const FORMAT: &str = "llmnode/journal";
 /// Raised with each change that an older reader would misread: a new kind of record, or a field that it would ignore.
-pub(super) const VERSION: u64 = 6;
+pub(super) const VERSION: u64 = 7;
 
 /// Bytes of checksum and length: eight hexadecimal digits and a space each.
 const FRAME: usize = 18;

@@ -105,6 +105,14 @@ impl Superseded {
                 self.bytes = self.bytes.saturating_add((answer.len() + of_calls) as u64);
                 None
             }
+            Entry::Compacted(compacted) => {
+                let edits = &compacted.compaction.edits;
+                self.answers |= !edits.is_empty();
+                let by = edits.iter().flat_map(|edit| &edit.by);
+                let bytes: usize = by.map(|message| message.content.len()).sum();
+                self.bytes = self.bytes.saturating_add(bytes as u64);
+                None
+            }
             Entry::ToolEnded(ended) => {
                 self.answers |= !ended.call.is_empty();
                 self.bytes = self.bytes.saturating_add(ended.result.content.len() as u64);

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use llmnode_runtime::internal::Compaction;
 use llmnode_runtime::{
     AttemptId, AttemptRecord, CallId, CallRecord, Message, ProviderState, ToolCall,
 };
@@ -19,7 +20,7 @@ pub struct Record(pub(super) Entry);
 impl Record {
     /// Returns what it records: `"started"`, `"map_started"`, `"resumed"`, `"call_began"`, `"attempt_began"`,
     /// `"attempt_ended"`, `"attempt_forgotten"`, `"answered"`, `"tool_ended"`, `"call_ended"`, `"stepped"`, `"batch_planned"`,
-    /// `"batch_uploaded"`, `"batch_created"` or `"batch_ended"`, as its JSON names it. Further ones may come. The end of an attempt whose answer is kept is in `answered`.
+    /// `"batch_uploaded"`, `"batch_created"`, `"batch_ended"` or `"compacted"`, as its JSON names it. Further ones may come. The end of an attempt whose answer is kept is in `answered`.
     ///
     /// A journal that syncs some of its records to the disk needs `started`, `map_started`, `call_began` and `stepped` there:
     /// without them a step, or a node that must not be executed again, may be executed twice after a crash of the machine.
@@ -28,6 +29,7 @@ impl Record {
     pub fn kind(&self) -> &'static str {
         match &self.0 {
             Entry::Answered(_) => "answered",
+            Entry::Compacted(_) => "compacted",
             Entry::ToolEnded(_) => "tool_ended",
             Entry::Started(_) => "started",
             Entry::MapStarted(_) => "map_started",
@@ -69,6 +71,8 @@ impl From<Entry> for Record {
 #[serde(rename_all = "snake_case")]
 pub(super) enum Entry {
     Answered(Answered),
+    /// Written before the request goes out whose conversation it is.
+    Compacted(Compacted),
     ToolEnded(Box<ToolEnded>),
     Started(Started),
     /// The first record of a map's journal; version 2 had none.
@@ -152,6 +156,15 @@ pub(super) struct Answered {
     /// The end of the attempt that got it, in one record, so that no crash comes between. Up to version 4 it was the next record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) attempt: Option<Box<AttemptRecord>>,
+}
+
+/// Its `Debug` form shows no content.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Compacted {
+    pub(super) conversation: String,
+    /// The hash of the request as it was before.
+    pub(super) request: String,
+    pub(super) compaction: Compaction,
 }
 
 /// Its `Debug` form shows no content.

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use llmnode_runtime::internal::{
-    JournalForm as _, JournaledAnswer, JournaledConversation as Conversation, Recorder,
+    Compaction, JournalForm as _, JournaledAnswer, JournaledConversation as Conversation, Recorder,
     RecorderEvent,
 };
 use llmnode_runtime::{AttemptRecord, BoxError, BoxFuture, Message, Request, ToolCall, Usage};
@@ -15,7 +15,7 @@ use super::error::JournalError;
 use super::journal::Journal;
 use super::record::{
     Answered, AttemptBegan, BatchCreated, BatchEnded, BatchPlanned, BatchUploaded, CallBegan,
-    CallEnded, Caller, Entry, Record, Resumed, ToolEnded,
+    CallEnded, Caller, Compacted, Entry, Record, Resumed, ToolEnded,
 };
 use super::replay::{self, ReplayStore, name_of_call};
 use crate::flow::Position;
@@ -262,6 +262,15 @@ impl Recorder for JournalRecorder {
                     attempt: None,
                 });
             }
+            RecorderEvent::Compacted {
+                conversation,
+                request,
+                compaction,
+            } => Entry::Compacted(Compacted {
+                conversation: conversation.to_owned(),
+                request: request.to_owned(),
+                compaction: compaction.clone(),
+            }),
             RecorderEvent::ToolEnded {
                 of,
                 path,
@@ -319,6 +328,10 @@ impl Recorder for JournalRecorder {
         request: &str,
     ) -> Option<(JournaledAnswer, Option<Box<Usage>>)> {
         self.lock().replay.answer(conversation, request)
+    }
+
+    fn compaction(&self, conversation: &str, request: &str) -> Option<Compaction> {
+        self.lock().replay.compaction(conversation, request)
     }
 
     fn result(&self, conversation: &str, call: &ToolCall) -> Option<Message> {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use llmnode_model::internal::{is_old_hash, sha256, sha256_hex};
 use llmnode_reader::text::plural;
-use llmnode_runtime::internal::JournaledAnswer;
+use llmnode_runtime::internal::{Compaction, JournaledAnswer};
 use llmnode_runtime::{Message, Request, ToolCall, Usage};
 use serde_json::json;
 
-use super::record::{Answered, ToolEnded};
+use super::record::{Answered, Compacted, ToolEnded};
 
 type Answer = (JournaledAnswer, Option<Box<Usage>>);
 
@@ -21,6 +21,7 @@ pub(super) struct ReplayStore {
     prefix: String,
     answers: HashMap<(String, String), VecDeque<Answer>>,
     results: HashMap<(String, String), VecDeque<Message>>,
+    compactions: HashMap<(String, String), VecDeque<Compaction>>,
     /// How many conversations began with each request.
     begun: HashMap<String, usize>,
     /// Places among them that items of a map left without an answer: each is asked again, and keeps its place.
@@ -68,6 +69,11 @@ impl ReplayStore {
                         .or_default()
                         .push_back((answer, usage));
                 }
+                ReplayEntry::Compaction(compacted) => replay
+                    .compactions
+                    .entry((compacted.conversation, compacted.request))
+                    .or_default()
+                    .push_back(compacted.compaction),
                 ReplayEntry::Result(ended) => {
                     let result = if ended.failed {
                         ended.result.failed()
@@ -127,6 +133,12 @@ impl ReplayStore {
 
     pub(super) fn answer(&mut self, conversation: &str, request: &str) -> Option<Answer> {
         self.answers
+            .get_mut(&(conversation.to_owned(), request.to_owned()))?
+            .pop_front()
+    }
+
+    pub(super) fn compaction(&mut self, conversation: &str, request: &str) -> Option<Compaction> {
+        self.compactions
             .get_mut(&(conversation.to_owned(), request.to_owned()))?
             .pop_front()
     }
@@ -195,6 +207,7 @@ impl ReplayStore {
 pub(super) enum ReplayEntry {
     Answer(Answered, Option<Box<Usage>>),
     Result(ToolEnded),
+    Compaction(Compacted),
 }
 
 pub(super) fn name_of_call(call: &ToolCall) -> String {

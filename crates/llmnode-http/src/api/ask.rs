@@ -108,6 +108,17 @@ impl Inner {
         self.may_search_tools(request) && !quirks.leaves_out(Part::ToolSearch)
     }
 
+    /// The tokens of the model's window, if a refusal has named it.
+    pub(crate) fn window(&self, request: &Request) -> Option<u64> {
+        self.beliefs.window(self.model_of(request)?)
+    }
+
+    pub(crate) fn learn_window(&self, request: &Request, tokens: u64) {
+        if let Some(model) = self.model_of(request) {
+            self.beliefs.learn_window(model, tokens);
+        }
+    }
+
     /// At the host of the API's maker alone: others ignore the field, and list all tools.
     fn may_search_tools(&self, request: &Request) -> bool {
         let has_search = matches!(

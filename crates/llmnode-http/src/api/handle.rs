@@ -59,6 +59,14 @@ macro_rules! chat_model {
                 self.0.searches_tools(request)
             }
 
+            fn window(&self, request: &llmnode_model::Request) -> Option<u64> {
+                self.0.window(request)
+            }
+
+            fn learn_window(&self, request: &llmnode_model::Request, tokens: u64) {
+                self.0.learn_window(request, tokens);
+            }
+
             fn retry_budget(&self) -> Option<&llmnode_model::RetryBudget> {
                 Some(&self.0.retry_budget)
             }

@@ -316,6 +316,14 @@ impl ChatModel for OpenAi {
         self.0.of(request).searches_tools(request)
     }
 
+    fn window(&self, request: &Request) -> Option<u64> {
+        self.0.of(request).window(request)
+    }
+
+    fn learn_window(&self, request: &Request, tokens: u64) {
+        self.0.of(request).learn_window(request, tokens);
+    }
+
     fn retry_budget(&self) -> Option<&RetryBudget> {
         Some(&self.0.chat.retry_budget)
     }

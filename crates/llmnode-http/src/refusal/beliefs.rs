@@ -84,6 +84,8 @@ struct OfModel {
     calls: VecDeque<OfCall>,
     calls_natively: bool,
     unenforced: Option<CallId>,
+    /// In tokens, as the newest refusal of a long prompt named it.
+    window: Option<u64>,
 }
 
 #[derive(Debug, Default)]
@@ -221,6 +223,14 @@ impl Beliefs {
         entry(&mut self.lock(), model)
             .unenforced
             .get_or_insert(call);
+    }
+
+    pub(crate) fn window(&self, model: &str) -> Option<u64> {
+        self.lock().get(model)?.window
+    }
+
+    pub(crate) fn learn_window(&self, model: &str, tokens: u64) {
+        entry(&mut self.lock(), model).window = Some(tokens);
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, OfModel>> {

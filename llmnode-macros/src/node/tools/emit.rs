@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::{Attribute, DeriveInput, Field, Generics, ItemStruct, Type};
 
 use crate::generics::end_spans;
-use crate::macro_args::items;
+use crate::macro_args::{items, value};
 use crate::node::model::NodeModel;
 use crate::settings::number;
 use crate::tool::arguments::{Argument, Arguments};
@@ -13,7 +13,8 @@ use crate::tool::arguments::{Argument, Arguments};
 /// The compiler reports a tool that does not fit at its place in the list.
 pub(crate) fn emit(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Option<TokenStream> {
     let tools = items(&model.args.tools);
-    if tools.is_empty() && model.toolset.is_none() {
+    let compact = value(&model.args.compact);
+    if tools.is_empty() && model.toolset.is_none() && compact.is_none() {
         return None;
     }
     let adds = tools.iter().map(|tool| {
@@ -31,8 +32,12 @@ pub(crate) fn emit(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Opti
         quote_spanned!(at=> __to.extend(&self.#ident);)
     });
     let turns = number(&model.args.turns).map(|turns| generated!(__to.turns(#turns);));
+    let compact = compact.map(|compact| {
+        let rules = compact.emit(private);
+        generated!(__to.compact(#rules);)
+    });
     Some(generated! {
-        fn tools(&self, __to: &mut #private::Tools<#state>) { #(#adds)* #set #turns }
+        fn tools(&self, __to: &mut #private::Tools<#state>) { #(#adds)* #set #turns #compact }
     })
 }
 

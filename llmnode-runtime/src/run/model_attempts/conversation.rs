@@ -1,13 +1,14 @@
 //! The conversation of a call as it leaves the call and comes back: in its report, in a pause, in an error, in a store of chats.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use llmnode_model::Message;
+use llmnode_model::{Message, Request};
 
 use super::ModelAttempts;
 use crate::error::NodeError;
 use crate::ledger::AttemptKind;
-use crate::pause::{Claim, Conversation, OpenCall, Paused, Shown, Unfinished};
+use crate::pause::{Claim, CompactedSoFar, Conversation, OpenCall, Paused, Shown, Unfinished};
 use crate::run::attempt_loop::Attempts;
 use crate::run::policies::count_paused;
 use crate::run::resume::{Now, fingerprint};
@@ -23,7 +24,7 @@ impl ModelAttempts<'_, '_> {
     }
 
     pub(super) fn paused(&self, root: String, round: Round, calls: Vec<OpenCall>) -> Paused {
-        let messages = self.request.messages.clone();
+        let messages = self.whole(0);
         Paused(Box::new(Conversation {
             model: self.other_model(),
             content: round.content,
@@ -41,7 +42,7 @@ impl ModelAttempts<'_, '_> {
             .flatten()
             .next();
         shown::shown(
-            &self.request,
+            &self.whole_request(),
             self.opening,
             self.prompt_len,
             self.node.own_values(),
@@ -62,7 +63,7 @@ impl ModelAttempts<'_, '_> {
             .filter_map(Message::answers);
         Conversation {
             node: self.plan.context.call.node().to_string(),
-            fingerprint: fingerprint(&self.request, self.prompt_len),
+            fingerprint: fingerprint(&self.whole_request(), self.prompt_len),
             root,
             position: None,
             shown: Some(Box::new(self.shown())),
@@ -77,13 +78,67 @@ impl ModelAttempts<'_, '_> {
             carried: None,
             calls: Vec::new(),
             sent: self.sent.as_deref().cloned(),
+            compacted: self.compacted_so_far(),
         }
     }
 
+    /// The stable messages from a place on, as they were before any compaction.
+    fn whole(&self, from: usize) -> Vec<Message> {
+        let sent = &self.request.messages[..self.stable_len];
+        let mut whole = match &self.history.compacting {
+            Some(compacting) => compacting.whole(sent),
+            None => return sent.get(from..).unwrap_or_default().to_vec(),
+        };
+        whole.drain(..from.min(whole.len()));
+        whole
+    }
+
+    /// How many these are from the first one on.
+    fn whole_length(&self) -> usize {
+        match &self.history.compacting {
+            Some(compacting) => compacting.whole_length(self.stable_len),
+            None => self.stable_len,
+        }
+    }
+
+    /// The request with them.
+    fn whole_request(&self) -> Cow<'_, Request> {
+        let compacting = self.history.compacting.as_ref();
+        if compacting.is_none_or(|compacting| compacting.done().is_empty()) {
+            return Cow::Borrowed(&self.request);
+        }
+        let mut whole = self.request.clone();
+        whole.messages = self.whole(0);
+        Cow::Owned(whole)
+    }
+
+    fn compacted_so_far(&self) -> Option<Box<CompactedSoFar>> {
+        let compacting = self.history.compacting.as_ref()?;
+        let done = compacting.done().to_vec();
+        let counted = compacting.counted();
+        if done.is_empty() && counted.is_none() {
+            return None;
+        }
+        Some(Box::new(CompactedSoFar {
+            prompt: self.prompt_len,
+            done,
+            counted,
+        }))
+    }
+
     /// Leaves the conversation in the call, for its report: without instructions, examples, and answers that were not accepted.
-    pub(in crate::run) fn finish(self) {
+    ///
+    /// A report has what was sent. A store of conversations gets all messages as they were.
+    pub(in crate::run) fn finish(mut self) {
+        let call = self.plan.context.call;
+        if self.plan.context.turn().is_some() {
+            self.request.messages = self.whole(0);
+            self.stable_len = self.request.messages.len();
+        }
+        if let Some(compacting) = &mut self.history.compacting {
+            call.set_compacted(compacting.take_replaced());
+        }
         let ModelAttempts {
-            plan,
             mut request,
             opening,
             stable_len,
@@ -101,7 +156,7 @@ impl ModelAttempts<'_, '_> {
         request
             .messages
             .drain(..opening.min(request.messages.len()));
-        plan.context.call.set_messages(request.messages);
+        call.set_messages(request.messages);
     }
 
     /// Writes down the turn of a conversation as far as it came. `round`: its tools are about to begin. One that must not run twice
@@ -111,8 +166,7 @@ impl ModelAttempts<'_, '_> {
             return Ok(());
         };
         let before = self.opening + turn.history();
-        let messages = self.request.messages.get(before..self.stable_len);
-        let messages = messages.unwrap_or_default().to_vec();
+        let messages = self.whole(before);
         let prompt_len = self.prompt_len.saturating_sub(before);
         let mut conversation = self.conversation(self.conversation_id(), messages, prompt_len);
         if let Some(round) = round.or(self.round.as_deref()) {
@@ -128,23 +182,18 @@ impl ModelAttempts<'_, '_> {
         if self.plan.context.turn().is_none() {
             return;
         }
-        let messages = self.request.messages.get(self.opening..self.stable_len);
-        self.plan
-            .context
-            .call
-            .set_messages(messages.unwrap_or_default().to_vec());
+        let messages = self.whole(self.opening);
+        self.plan.context.call.set_messages(messages);
     }
 
     /// What a failed call has paid for. `None`: no turn is whole.
     pub(in crate::run) fn unfinished(mut self) -> Option<Unfinished> {
         let not_begun = self.round.take().map(RunningRound::new);
         let running = self.running.take().or(not_begun);
-        if self.stable_len == self.prompt_len && running.is_none() {
+        if self.whole_length() == self.prompt_len && running.is_none() {
             return None;
         }
-        let mut messages = std::mem::take(&mut self.request.messages);
-        messages.truncate(self.stable_len);
-        messages.drain(..self.opening.min(messages.len()));
+        let messages = self.whole(self.opening);
         let mut conversation = self.conversation(
             self.conversation_id(),
             messages,
@@ -212,6 +261,12 @@ impl ModelAttempts<'_, '_> {
             let before = conversation.messages.get(..rounds);
             take_over(&mut self.request, before.unwrap_or_default());
             search.list(&mut self.request);
+        }
+        if let (Some(compacting), Some(before)) =
+            (&mut self.history.compacting, &conversation.compacted)
+            && before.prompt == self.prompt_len
+        {
+            compacting.restore(&before.done, before.counted, &mut self.request);
         }
         self.stable_len = self.request.messages.len();
         self.conversation_id = Some(root.as_str().into());

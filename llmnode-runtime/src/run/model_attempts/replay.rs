@@ -5,6 +5,7 @@ use std::sync::Arc;
 use llmnode_model::{Category, Group, Message, ProviderState, ToolCall};
 use llmnode_reader::ask::repeated_form;
 
+use super::compact::used_tokens;
 use super::{ModelAttempts, Replay};
 use crate::ledger::{JournalKey, JournaledAnswer, Recorder, RunEvent, ToolRecord, Usage};
 use crate::pause::{CallState, OpenCall};
@@ -77,6 +78,9 @@ impl ModelAttempts<'_, '_> {
             search.restore(&mut self.request, found);
         }
         if is_round {
+            if let Some(compacting) = &mut self.history.compacting {
+                compacting.count(usage.as_deref().and_then(used_tokens));
+            }
             self.take_replayed(usage, &text, &calls);
             let open = calls.into_iter().map(|call| OpenCall {
                 state: CallState::Approval(None),

@@ -8,6 +8,7 @@ use crate::error::NodeError;
 use crate::ledger::AttemptKind;
 use crate::run::at_gate::GateKeeper;
 use crate::run::attempt_loop::CallPlan;
+use crate::run::compaction::Compacting;
 use crate::run::core::Target;
 use crate::run::erased_node::ErasedNode;
 use crate::run::history::History;
@@ -38,7 +39,12 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
         let model = held.unwrap_or(&*plan.context.core.model);
         let target = plan.context.core.target(plan.settings.model(), model);
         target.apply_to(&mut request, &plan.settings)?;
-        let search = Search::begin(&mut request, target.model)?;
+        let prices = &plan.context.core.limits.prices;
+        let window = target.said_window(&request, &plan.settings, prices);
+        let search = Search::begin(&mut request, target.model, window)?;
+        history.compacting = node
+            .compact_rules()
+            .map(|rules| Compacting::new(rules, opening));
         plan.context.core.report_extra_for_all(&plan.settings);
         let journaled = journaled(plan, &request, &target);
         let origin = plan.context.origin.filter(|_| !request.tools.is_empty());

@@ -99,8 +99,11 @@ impl ModelAttempts<'_, '_> {
     }
 
     /// `is_unknown`: no tool of the round exists, and none was found.
-    pub(super) fn next_turn(&mut self, round: Vec<Message>, is_unknown: bool) {
+    pub(super) fn next_turn(&mut self, mut round: Vec<Message>, is_unknown: bool) {
         self.history.end_round(is_unknown);
+        if let Some(compacting) = &mut self.history.compacting {
+            compacting.write_count(&mut round);
+        }
         if let Some(journal) = &mut self.journal {
             journal.turn = None;
         }

@@ -22,6 +22,7 @@
 //! | [`Padding`] | says whether a response that stopped at a limit is whole, which most below ask |
 //! | [`UnusableAnswer`] | what was refused, filtered or is empty is nothing that may be read, called or corrected |
 //! | [`UnenforcedSchema`] | only reports to the model's handle, and has to see rejections that those below take away |
+//! | [`FullWindow`] | what does not fit was not answered: nobody below has anything to mend |
 //! | [`FreeChoice`] | the handle has learned why the answer is bad: its text needs no complaint, cut or not |
 //! | [`CutAnswer`] | calls that were cut must not come to `RunCalls`; a text that was cut is told as cut, not as wrong |
 //! | [`PausedTurn`] | calls in a text, and the validators, need the whole text |
@@ -74,6 +75,7 @@ mod copied_form;
 mod cut_answer;
 mod failed_call;
 mod free_choice;
+mod full_window;
 mod last_turn;
 mod lost_answer;
 mod narrowing;
@@ -97,6 +99,7 @@ pub(super) use self::copied_form::is_copied_form;
 use self::cut_answer::CutAnswer;
 use self::failed_call::FailedCall;
 use self::free_choice::FreeChoice;
+use self::full_window::FullWindow;
 use self::last_turn::LastTurn;
 use self::lost_answer::LostAnswer;
 use self::narrowing::Narrowing;
@@ -117,6 +120,7 @@ static POLICIES: &[&dyn Policy] = &[
     &Padding,
     &UnusableAnswer,
     &UnenforcedSchema,
+    &FullWindow,
     &FreeChoice,
     &CutAnswer,
     &PausedTurn,

@@ -15,6 +15,7 @@ use super::outcome::Outcome;
 use super::toolset::Toolset;
 use super::typed::{StatelessTool, Tool, TypedTool, spec};
 use crate::error::NodeError;
+use crate::run::compaction::Compact;
 use crate::run::context::CallContext;
 use crate::run::cx::Cx;
 
@@ -25,6 +26,7 @@ const TURNS: u32 = 10;
 pub struct Tools<S: ?Sized> {
     list: Vec<Entry<S>>,
     turns: u32,
+    compact: Option<Compact>,
     faults: Vec<String>,
 }
 
@@ -38,6 +40,7 @@ impl<S: ?Sized> Default for Tools<S> {
         Tools {
             list: Vec::new(),
             turns: TURNS,
+            compact: None,
             faults: Vec::new(),
         }
     }
@@ -79,6 +82,16 @@ impl<S: ?Sized> Tools<S> {
     /// Sets how many responses there are at most.
     pub fn turns(&mut self, turns: u32) {
         self.turns = turns;
+    }
+
+    /// Sets how a long conversation is kept short.
+    pub fn compact(&mut self, rules: Compact) {
+        self.faults.extend(rules.fault());
+        self.compact = Some(rules);
+    }
+
+    pub(in crate::run) fn compact_rules(&self) -> Option<Compact> {
+        self.compact
     }
 
     pub(in crate::run) fn most_turns(&self) -> u32 {

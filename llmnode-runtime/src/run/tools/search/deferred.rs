@@ -16,10 +16,10 @@ use crate::error::NodeError;
 const FEWEST_TOOLS: usize = 20;
 
 /// The tools that are not listed have to take more than this part of the window.
-const SHARE_OF_WINDOW: usize = 10;
+const SHARE_OF_WINDOW: u64 = 10;
 
-/// Tokens of the smallest window in use. Nobody says which one a model has.
-const SMALLEST_WINDOW: usize = 8_192;
+/// Tokens of the smallest window in use, for models of which nobody says which one they have.
+const SMALLEST_WINDOW: u64 = 8_192;
 
 /// How many tools a search finds.
 pub(super) const MOST_FOUND: usize = 5;
@@ -43,16 +43,18 @@ pub(in crate::run) struct Search {
 }
 
 impl Search {
-    /// Leaves out of the request what is not needed yet. `None`: all tools are listed.
+    /// Leaves out of the request what is not needed yet. `None`: all tools are listed. `window`: as somebody has set it, and not as
+    /// a refusal has named it, since the next process has to list the same tools.
     ///
     /// # Errors
     /// A tool or the answer has a name of the search's own.
     pub(in crate::run) fn begin(
         request: &mut Request,
         model: &dyn ChatModel,
+        window: Option<u64>,
     ) -> Result<Option<Box<Self>>, NodeError> {
         let tools = Arc::clone(&request.tools);
-        if !is_worth_a_search(&tools) {
+        if !is_worth_a_search(&tools, window) {
             return Ok(None);
         }
         check_names(&tools, request.output.as_deref())?;
@@ -184,11 +186,12 @@ fn set_found(question: &mut Message, names: Vec<String>) {
     *question = question.clone().finding(Some(found));
 }
 
-fn is_worth_a_search(tools: &[ToolSpec]) -> bool {
+fn is_worth_a_search(tools: &[ToolSpec], window: Option<u64>) -> bool {
     let deferred = tools.iter().filter(|tool| tool.deferred);
     let bytes: usize = deferred.map(bytes_of).sum();
-    let tokens = bytes / BYTES_OF_A_TOKEN;
-    tools.len() >= FEWEST_TOOLS && tokens * SHARE_OF_WINDOW >= SMALLEST_WINDOW
+    let tokens = (bytes / BYTES_OF_A_TOKEN) as u64;
+    let window = window.unwrap_or(SMALLEST_WINDOW);
+    tools.len() >= FEWEST_TOOLS && tokens.saturating_mul(SHARE_OF_WINDOW) >= window
 }
 
 fn bytes_of(tool: &ToolSpec) -> usize {

@@ -1,0 +1,23 @@
+//! Conversations that become too long for their model's window, of nodes with `compact`.
+//!
+//! In comes a request that is about to be asked, with its conversation; out goes a [`Compaction`](crate::ledger::Compaction): a list
+//! of edits that makes it shorter, or none. `run/model_attempts/compact.rs` carries it out, in this order:
+//!
+//! 1. What a journal says was done before this request is done again, and nothing else (`ModelAttempts::replay_compactions`).
+//! 2. If the journal has no answer either, [`Compacting::due`] says whether it is time (`state.rs`): by the tokens that the provider
+//!    counted for the last answer and an estimate of what came since (`size.rs`), against the mark of the node's rules (`rules.rs`);
+//!    or since the model has refused the request, which the policy `FullWindow` notes.
+//! 3. The first step leaves out old results of tools (`results.rs`).
+//! 4. The edits are written into the journal before the request goes out, and done.
+//!
+//! The messages as they were stay here (`whole.rs`): a pause, a failed call and a store of conversations keep them, so that
+//! compacting never loses anything but what the model is sent. Without `compact` in the node, nobody here is asked.
+
+mod results;
+mod rules;
+mod size;
+mod state;
+mod whole;
+
+pub use rules::{Compact, Mark};
+pub(super) use state::Compacting;

@@ -1,0 +1,250 @@
+//! What is known of a conversation that is kept short: a part of its call's [`History`](crate::run::history::History).
+
+use llmnode_model::{Message, Request, Role};
+
+use super::results;
+use super::rules::{Compact, share_of};
+use super::size::{message_tokens, request_tokens};
+use super::whole::Whole;
+use crate::ledger::{Compacted, Compaction, CompactionCause, CompactionStep, Edit};
+
+/// Each compaction rewrites the prompt, and the provider's cache of it is lost. So there is the half of the mark between two, and
+/// less only where the window is nearly full.
+const NEARLY_FULL: f64 = 0.9;
+
+/// What a compaction before a refusal has to free of the mark, to be worth the cache.
+const LEAST_FREED: u64 = 10;
+
+/// A refusal that names no window says that it is smaller than this share of the request, by estimate.
+const REFUSED_SHARE: f64 = 0.95;
+
+pub(in crate::run) struct Compacting {
+    rules: Compact,
+    /// Messages before the conversation, which stay as they are.
+    opening: usize,
+    whole: Whole,
+    /// The tokens of the newest answer and of all before it, as the provider counted them.
+    counted: Option<u64>,
+    /// The tokens, about, after the last compaction.
+    after_last: Option<u64>,
+    /// The model has refused the request that is to be asked.
+    is_refused: bool,
+    /// The window is not larger, as far as refusals tell.
+    bound: Option<u64>,
+    /// A compaction has changed what is sent, and no answer came since.
+    pub(in crate::run) has_changed: bool,
+}
+
+impl Compacting {
+    pub(in crate::run) fn new(rules: Compact, opening: usize) -> Box<Self> {
+        Box::new(Compacting {
+            rules,
+            opening,
+            whole: Whole::default(),
+            counted: None,
+            after_last: None,
+            is_refused: false,
+            bound: None,
+            has_changed: false,
+        })
+    }
+
+    /// An answer was counted.
+    pub(in crate::run) fn count(&mut self, tokens: Option<u64>) {
+        self.counted = tokens;
+        self.is_refused = false;
+    }
+
+    pub(in crate::run) fn counted(&self) -> Option<u64> {
+        self.counted
+    }
+
+    /// The round that is appended has the tokens of its answer.
+    pub(in crate::run) fn write_count(&mut self, round: &mut [Message]) {
+        if let (Some(first), Some(tokens)) = (round.first_mut(), self.counted.take()) {
+            *first = first.clone().counted(Some(tokens));
+        }
+    }
+
+    /// The model refused the request as too long. Returns whether a shorter one can follow.
+    pub(in crate::run) fn refuse(&mut self, request: &Request, named: Option<u64>) -> bool {
+        let below = named.unwrap_or_else(|| share_of(request_tokens(request), REFUSED_SHARE));
+        self.bound = Some(self.bound.unwrap_or(below).min(below));
+        self.is_refused = !self
+            .edits_of_refused(request, request.messages.len())
+            .is_empty();
+        self.is_refused
+    }
+
+    /// What is to be done before this request, of whose messages so many are stable.
+    pub(in crate::run) fn due(
+        &self,
+        request: &Request,
+        length: usize,
+        window: Option<u64>,
+    ) -> Option<Compaction> {
+        let window = window.into_iter().chain(self.bound).min();
+        let cause = self.cause(request, window)?;
+        let edits = match cause {
+            CompactionCause::Refused => self.edits_of_refused(request, length),
+            CompactionCause::Full { .. } => {
+                let keep = self.rules.kept_rounds();
+                let edits = results::left_out(request, self.opening, length, keep);
+                let mark = self.rules.mark(window)?;
+                let is_worth_it = freed(request, &edits) >= mark / LEAST_FREED;
+                if is_worth_it { edits } else { Vec::new() }
+            }
+        };
+        if edits.is_empty() {
+            return None;
+        }
+        Some(Compaction {
+            step: CompactionStep::Results,
+            cause,
+            length: self.whole.length(length),
+            edits,
+        })
+    }
+
+    fn cause(&self, request: &Request, window: Option<u64>) -> Option<CompactionCause> {
+        if self.is_refused {
+            return Some(CompactionCause::Refused);
+        }
+        let mark = self.rules.mark(window)?;
+        let tokens = request_tokens(request);
+        if tokens <= mark {
+            return None;
+        }
+        let is_soon = self
+            .after_last
+            .is_some_and(|after| tokens < after.saturating_add(mark / 2));
+        let is_nearly_full = window.is_some_and(|window| tokens >= share_of(window, NEARLY_FULL));
+        (!is_soon || is_nearly_full).then_some(CompactionCause::Full { tokens })
+    }
+
+    /// Where the last rounds alone are too much, fewer stay: an error would be worse.
+    fn edits_of_refused(&self, request: &Request, length: usize) -> Vec<Edit> {
+        let mut keep = self.rules.kept_rounds();
+        loop {
+            let edits = results::left_out(request, self.opening, length, keep);
+            if !edits.is_empty() || keep <= 1 {
+                return edits;
+            }
+            keep /= 2;
+        }
+    }
+
+    /// Carries it out on the stable messages of a request. `None`: it is of another conversation.
+    pub(in crate::run) fn compact(
+        &mut self,
+        compaction: Compaction,
+        request: &mut Request,
+        stable: &mut usize,
+    ) -> Option<&Compacted> {
+        let before = request_tokens(request);
+        let freed = freed(request, &compaction.edits);
+        let feedback = request.messages.split_off(*stable);
+        let question = request.question.map(|at| {
+            compaction
+                .moved(usize::from(at))
+                .and_then(|to| u16::try_from(to).ok())
+        });
+        let fits = self
+            .whole
+            .compact(compaction, self.opening, &mut request.messages);
+        *stable = request.messages.len();
+        request.messages.extend(feedback);
+        if !fits {
+            return None;
+        }
+        request.question = question.flatten();
+        self.after_last = Some(before.saturating_sub(freed));
+        self.is_refused = false;
+        self.has_changed = true;
+        self.whole.newest()
+    }
+
+    /// Why a request that was refused cannot be made shorter.
+    pub(in crate::run) fn why_not_shorter(&self, request: &Request) -> String {
+        let messages = &request.messages;
+        let mut largest = 0;
+        for (at, message) in messages.iter().enumerate() {
+            if message_tokens(message) > message_tokens(&messages[largest]) {
+                largest = at;
+            }
+        }
+        let Some(message) = messages.get(largest) else {
+            return String::new();
+        };
+        format!(
+            "; `compact` found nothing more that may be left out; the longest message is number {} (role {}, about {} tokens)",
+            largest + 1,
+            role(message),
+            message_tokens(message)
+        )
+    }
+
+    /// All messages, where these are sent.
+    pub(in crate::run) fn whole(&self, sent: &[Message]) -> Vec<Message> {
+        self.whole.of(sent)
+    }
+
+    /// How many there are, where so many are sent.
+    pub(in crate::run) fn whole_length(&self, sent: usize) -> usize {
+        self.whole.length(sent)
+    }
+
+    pub(in crate::run) fn done(&self) -> &[Compaction] {
+        self.whole.done()
+    }
+
+    /// What was replaced, for the report.
+    pub(in crate::run) fn take_replaced(&mut self) -> Vec<Compacted> {
+        self.whole.take_replaced()
+    }
+
+    /// Goes on with a conversation that an earlier call compacted.
+    pub(in crate::run) fn restore(
+        &mut self,
+        done: &[Compaction],
+        counted: Option<u64>,
+        request: &mut Request,
+    ) {
+        self.counted = counted;
+        self.whole
+            .restore(done, self.opening, &mut request.messages);
+        if let Some(question) = request.question {
+            let mut place = Some(usize::from(question));
+            for compaction in self.whole.done() {
+                place = place.and_then(|place| compaction.moved(place));
+            }
+            request.question = place.and_then(|place| u16::try_from(place).ok());
+        }
+        if !self.whole.done().is_empty() {
+            self.after_last = Some(request_tokens(request));
+        }
+    }
+}
+
+fn role(message: &Message) -> &'static str {
+    match message.role {
+        Role::System => "system",
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::Tool => "tool",
+        _ => "other",
+    }
+}
+
+/// The tokens, about, that edits take away.
+fn freed(request: &Request, edits: &[Edit]) -> u64 {
+    let mut gone = 0_u64;
+    let mut put = 0_u64;
+    for edit in edits {
+        let end = edit.at.saturating_add(edit.count);
+        let messages = request.messages.get(edit.at..end).unwrap_or_default();
+        gone += messages.iter().map(message_tokens).sum::<u64>();
+        put += edit.by.iter().map(message_tokens).sum::<u64>();
+    }
+    gone.saturating_sub(put)
+}
