@@ -41,7 +41,7 @@ fn model(effects: PathBuf) -> FnModel {
             .messages
             .iter()
             .filter(|message| message.answers().is_some())
-            .map(|message| message.content.chars().take(24).collect())
+            .map(|message| message.content.chars().take(40).collect())
             .collect();
         let mut file = std::fs::OpenOptions::new()
             .append(true)

@@ -389,8 +389,12 @@ fn conversation(html: &mut Html, exchange: &Exchange, is_accepted: bool) {
         answer,
         error,
         violations,
+        compacted,
         ..
     } = exchange;
+    if let Some(compacted) = compacted {
+        html.leaf("p", "more", compacted);
+    }
     match (*shared, messages.is_empty()) {
         (0, _) => {}
         (1, true) => html.leaf("p", "more", "Only the first message above was sent again."),

@@ -343,6 +343,7 @@ impl Collected {
             }
             RunEvent::Replayed { call, .. }
             | RunEvent::ToolEnded { call, .. }
+            | RunEvent::Compacted { call, .. }
             | RunEvent::FellBack { call, .. } => *call,
             _ => return,
         };

@@ -1,7 +1,9 @@
 //! What one call wrote and read: prompts, answers, what was wrong with them, tools.
 
 use llmnode_runtime::internal::RunEvent;
-use llmnode_runtime::{AttemptId, AttemptRecord, Message, ToolCall};
+use llmnode_runtime::{
+    AttemptId, AttemptRecord, Compacted, CompactionCause, CompactionStep, Message, ToolCall,
+};
 
 use crate::document::{Exchange, Text, ToolText};
 use crate::texts::Texts;
@@ -11,6 +13,8 @@ pub(crate) struct Conversation {
     pub(crate) exchanges: Vec<Exchange>,
     /// Of the messages of the last request.
     known: Vec<u64>,
+    /// What was done to the conversation of the next request.
+    compacted: Option<String>,
 }
 
 impl Conversation {
@@ -35,6 +39,7 @@ impl Conversation {
                     (exchange.answer, exchange.tools) = (answer, tools);
                 }
             }
+            RunEvent::Compacted { compacted, .. } => self.compacted = Some(words(compacted)),
             RunEvent::ToolsCalled { calls, .. } => {
                 let tools = calls.iter().map(|call| texts.tool(call)).collect();
                 if let Some(exchange) = self.exchanges.last_mut() {
@@ -76,6 +81,7 @@ impl Conversation {
             attempt,
             shared,
             messages,
+            compacted: self.compacted.take().map(|words| texts.keep(&words)),
             ..Exchange::default()
         });
     }
@@ -143,6 +149,29 @@ impl Conversation {
     }
 }
 
+fn counted(number: usize, what: &str) -> String {
+    let end = if number == 1 { " is" } else { "s are" };
+    format!("{number} {what}{end}")
+}
+
+/// Such as "compacted at about 6,700 tokens: 4 results of tools are left out".
+fn words(compacted: &Compacted) -> String {
+    let when = match compacted.cause {
+        CompactionCause::Full { tokens } => format!("at about {tokens} tokens"),
+        _ => "after a refusal".to_owned(),
+    };
+    let mut gone = 0;
+    for replaced in &compacted.replaced {
+        gone += replaced.messages.len();
+    }
+    match compacted.step {
+        CompactionStep::Results => {
+            format!("compacted {when}: {} left out", counted(gone, "result"))
+        }
+        _ => format!("compacted {when}: {} summed up", counted(gone, "message")),
+    }
+}
+
 /// In bytes.
 pub(crate) fn size(exchange: &Exchange) -> usize {
     let Exchange {
@@ -152,6 +181,7 @@ pub(crate) fn size(exchange: &Exchange) -> usize {
         error,
         violations,
         tools,
+        compacted,
         ..
     } = exchange;
     let tool = |ToolText {
@@ -174,6 +204,7 @@ pub(crate) fn size(exchange: &Exchange) -> usize {
         .chain(settings)
         .chain(violations)
         .chain(answer)
+        .chain(compacted)
         .chain(error);
     texts.map(String::len).sum::<usize>() + tools.iter().map(tool).sum::<usize>()
 }

@@ -207,6 +207,9 @@ pub(crate) struct Exchange {
     pub(crate) violations: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) tools: Vec<ToolText>,
+    /// What was done to the conversation before this request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) compacted: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

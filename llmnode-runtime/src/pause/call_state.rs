@@ -94,6 +94,9 @@ pub(crate) struct CompactedSoFar {
     /// The tokens of the newest answer and of all before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) counted: Option<u64>,
+    /// The tokens, about, after the last compaction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) after_last: Option<u64>,
 }
 
 #[derive(Clone, Serialize, Deserialize)]

@@ -175,8 +175,8 @@ fn what_is_no_journal_is_refused_and_stays_as_it_is() {
         ),
         (
             "llmnode/journal",
-            7,
-            "llmnode/journal version 7 is newer than version 6",
+            8,
+            "llmnode/journal version 8 is newer than version 7",
         ),
     ] {
         let json = format!(

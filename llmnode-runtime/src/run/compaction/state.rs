@@ -7,6 +7,7 @@ use super::rules::{Compact, share_of};
 use super::size::{message_tokens, request_tokens};
 use super::whole::Whole;
 use crate::ledger::{Compacted, Compaction, CompactionCause, CompactionStep, Edit};
+use crate::pause::CompactedSoFar;
 
 /// Each compaction rewrites the prompt, and the provider's cache of it is lost. So there is the half of the mark between two, and
 /// less only where the window is nearly full.
@@ -53,10 +54,6 @@ impl Compacting {
     pub(in crate::run) fn count(&mut self, tokens: Option<u64>) {
         self.counted = tokens;
         self.is_refused = false;
-    }
-
-    pub(in crate::run) fn counted(&self) -> Option<u64> {
-        self.counted
     }
 
     /// The round that is appended has the tokens of its answer.
@@ -204,15 +201,11 @@ impl Compacting {
     }
 
     /// Goes on with a conversation that an earlier call compacted.
-    pub(in crate::run) fn restore(
-        &mut self,
-        done: &[Compaction],
-        counted: Option<u64>,
-        request: &mut Request,
-    ) {
-        self.counted = counted;
+    pub(in crate::run) fn restore(&mut self, before: &CompactedSoFar, request: &mut Request) {
+        self.counted = before.counted;
+        self.after_last = before.after_last;
         self.whole
-            .restore(done, self.opening, &mut request.messages);
+            .restore(&before.done, self.opening, &mut request.messages);
         if let Some(question) = request.question {
             let mut place = Some(usize::from(question));
             for compaction in self.whole.done() {
@@ -220,9 +213,20 @@ impl Compacting {
             }
             request.question = place.and_then(|place| u16::try_from(place).ok());
         }
-        if !self.whole.done().is_empty() {
-            self.after_last = Some(request_tokens(request));
+    }
+
+    /// What a later call needs. `prompt`: how many messages stand before the first round.
+    pub(in crate::run) fn so_far(&self, prompt: usize) -> Option<CompactedSoFar> {
+        let done = self.done().to_vec();
+        if done.is_empty() && self.counted.is_none() {
+            return None;
         }
+        Some(CompactedSoFar {
+            prompt,
+            done,
+            counted: self.counted,
+            after_last: self.after_last,
+        })
     }
 }
 

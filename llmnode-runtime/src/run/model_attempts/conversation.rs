@@ -114,16 +114,7 @@ impl ModelAttempts<'_, '_> {
 
     fn compacted_so_far(&self) -> Option<Box<CompactedSoFar>> {
         let compacting = self.history.compacting.as_ref()?;
-        let done = compacting.done().to_vec();
-        let counted = compacting.counted();
-        if done.is_empty() && counted.is_none() {
-            return None;
-        }
-        Some(Box::new(CompactedSoFar {
-            prompt: self.prompt_len,
-            done,
-            counted,
-        }))
+        compacting.so_far(self.prompt_len).map(Box::new)
     }
 
     /// Leaves the conversation in the call, for its report: without instructions, examples, and answers that were not accepted.
@@ -266,7 +257,7 @@ impl ModelAttempts<'_, '_> {
             (&mut self.history.compacting, &conversation.compacted)
             && before.prompt == self.prompt_len
         {
-            compacting.restore(&before.done, before.counted, &mut self.request);
+            compacting.restore(before, &mut self.request);
         }
         self.stable_len = self.request.messages.len();
         self.conversation_id = Some(root.as_str().into());
