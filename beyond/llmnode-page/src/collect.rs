@@ -7,7 +7,9 @@ use std::time::{Duration, SystemTime};
 
 use llmnode_flow::flow::{Outline, Position};
 use llmnode_runtime::internal::{PositionExt, RunEvent, RunSetup};
-use llmnode_runtime::{AttemptRecord, CallId, CallInfo, CallRecord, Category, Usage};
+use llmnode_runtime::{
+    AttemptId, AttemptRecord, CallId, CallInfo, CallRecord, Category, Request, Usage,
+};
 
 use crate::conversation::Conversation;
 use crate::document::{
@@ -275,14 +277,19 @@ impl Collected {
                     *started,
                 );
             }
-            RunEvent::AttemptEnded(attempt) => self.attempt_ended(attempt),
-            RunEvent::CallEnded { record, error } => {
+            RunEvent::AttemptEnded { attempt, .. } => self.attempt_ended(attempt),
+            RunEvent::CallEnded { record, error, .. } => {
                 let error = error
                     .filter(|_| self.with_content)
                     .map(|error| self.texts.keep(&error.to_string()));
                 self.call_ended(record, error);
             }
             RunEvent::FlowState { flow, text } if self.with_content => self.state(*flow, *text),
+            RunEvent::AttemptBegins {
+                attempt,
+                request: Some(request),
+                ..
+            } if self.with_content => self.asked(attempt.id, request),
             content if self.with_content => self.content(content),
             _ => {}
         }
@@ -336,13 +343,22 @@ impl Collected {
         }
     }
 
+    fn asked(&mut self, attempt: AttemptId, request: &Request) {
+        let Some((entry, conversation)) = self.open_calls.get_mut(&attempt.call()) else {
+            return;
+        };
+        if self.offered.len() < NODES && !self.offered.contains_key(&entry.node) {
+            self.offered
+                .insert(entry.node.clone(), self.texts.offered(request));
+        }
+        conversation.asked(attempt, request, &mut self.texts);
+    }
+
     fn content(&mut self, event: &RunEvent<'_>) {
         let call = match event {
-            RunEvent::RequestBegan { attempt, .. } | RunEvent::ToolsCalled { attempt, .. } => {
-                attempt.call()
-            }
+            RunEvent::ToolEnded { call, .. } => call.id,
             RunEvent::Replayed { call, .. }
-            | RunEvent::ToolEnded { call, .. }
+            | RunEvent::Answered { call, .. }
             | RunEvent::Compacted { call, .. }
             | RunEvent::FellBack { call, .. } => *call,
             _ => return,
@@ -350,17 +366,8 @@ impl Collected {
         let Some((entry, conversation)) = self.open_calls.get_mut(&call) else {
             return;
         };
-        match event {
-            RunEvent::FellBack { value, .. } => {
-                entry.fallback = value().map(|value| self.texts.keep(&value));
-            }
-            RunEvent::RequestBegan { request, .. }
-                if self.offered.len() < NODES && !self.offered.contains_key(&entry.node) =>
-            {
-                self.offered
-                    .insert(entry.node.clone(), self.texts.offered(request));
-            }
-            _ => {}
+        if let RunEvent::FellBack { value, .. } = event {
+            entry.fallback = value().map(|value| self.texts.keep(&value));
         }
         conversation.event(event, &mut self.texts);
     }
@@ -783,10 +790,8 @@ mod tests {
 
     fn asked(collected: &mut Collected, id: CallId, attempt: u32, text: String) {
         let request = Request::new(vec![Message::user(text)]);
-        collected.event(&RunEvent::RequestBegan {
-            attempt: id.attempt(attempt),
-            request: &request,
-        });
+        collected.asked(id.attempt(attempt), &request);
+        collected.make_room();
     }
 
     /// A call that goes on for long, such as an agent.

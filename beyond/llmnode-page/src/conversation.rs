@@ -2,7 +2,8 @@
 
 use llmnode_runtime::internal::RunEvent;
 use llmnode_runtime::{
-    AttemptId, AttemptRecord, Compacted, CompactionCause, CompactionStep, Message, ToolCall,
+    AttemptId, AttemptRecord, Compacted, CompactionCause, CompactionStep, Message, Request,
+    ToolCall,
 };
 
 use crate::document::{Exchange, Text, ToolText};
@@ -20,19 +21,13 @@ pub(crate) struct Conversation {
 impl Conversation {
     pub(crate) fn event(&mut self, event: &RunEvent<'_>, texts: &mut Texts) {
         match event {
-            RunEvent::RequestBegan { attempt, request } => {
-                self.asked(Some(*attempt), &request.messages, texts);
-                if let Some(exchange) = self.exchanges.last_mut() {
-                    exchange.settings = texts.settings(request);
-                }
-            }
             RunEvent::Replayed {
                 messages,
                 text,
                 calls,
                 ..
             } => {
-                self.asked(None, messages, texts);
+                self.shown(None, messages, texts);
                 let answer = (!text.is_empty()).then(|| texts.keep(text));
                 let tools = calls.iter().map(|call| texts.tool(call)).collect();
                 if let Some(exchange) = self.exchanges.last_mut() {
@@ -40,8 +35,8 @@ impl Conversation {
                 }
             }
             RunEvent::Compacted { compacted, .. } => self.compacted = Some(words(compacted)),
-            RunEvent::ToolsCalled { calls, .. } => {
-                let tools = calls.iter().map(|call| texts.tool(call)).collect();
+            RunEvent::Answered { answer, .. } if answer.is_round => {
+                let tools = answer.calls.iter().map(|call| texts.tool(call)).collect();
                 if let Some(exchange) = self.exchanges.last_mut() {
                     exchange.tools = tools;
                 }
@@ -58,7 +53,14 @@ impl Conversation {
         }
     }
 
-    fn asked(&mut self, attempt: Option<AttemptId>, messages: &[Message], texts: &mut Texts) {
+    pub(crate) fn asked(&mut self, attempt: AttemptId, request: &Request, texts: &mut Texts) {
+        self.shown(Some(attempt), &request.messages, texts);
+        if let Some(exchange) = self.exchanges.last_mut() {
+            exchange.settings = texts.settings(request);
+        }
+    }
+
+    fn shown(&mut self, attempt: Option<AttemptId>, messages: &[Message], texts: &mut Texts) {
         // A request that did not go out after all is replaced.
         self.exchanges
             .retain(|exchange| exchange.attempt.is_none() || exchange.attempt != attempt);

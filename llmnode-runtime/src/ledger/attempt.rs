@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use llmnode_model::internal::{PromptParts, RateLimits, SentPrompt};
 use llmnode_model::{
-    AttemptId, BoxError, Category, Completion, ProviderState, TokenUsage, ToolCall,
+    AttemptId, BoxError, Category, Completion, ProviderState, Request, TokenUsage, ToolCall,
 };
 use tracing::Span;
 
@@ -13,22 +13,13 @@ use super::batch_attempt::BatchAttempt;
 use super::cache_lost::{Compared, sent_prompt};
 use super::call::CallGuard;
 use super::estimate::Estimate;
+use super::events::{AnswerEvent, JournalKey, RunEvent};
 use super::record::{AttemptKind, AttemptRecord};
-use super::recorder::{JournaledAnswer, RecorderEvent};
 use super::so_far::AnswerSoFar;
 use super::spans::{AttemptSpan, RequestInfo};
 use crate::clock::Clock;
 use crate::money::Money;
 use crate::prices::{Listed, PriceTier, Prices};
-
-/// What an answer is found by in a journal.
-pub(crate) struct JournalKey {
-    pub(crate) conversation: String,
-    pub(crate) request: String,
-    pub(crate) model: Option<String>,
-    /// The tools that were found for the question.
-    pub(crate) found: Vec<String>,
-}
 
 /// An attempt that runs. Dropped before its end, it commits what is known so far, if its request has begun.
 pub(crate) struct OpenAttempt<'c> {
@@ -123,21 +114,27 @@ impl<'c> OpenAttempt<'c> {
         }
     }
 
-    /// The request must not go out before the recorder has written this.
-    pub(crate) async fn record_begin(&mut self) -> Result<(), BoxError> {
-        if let Some(record) = &self.record {
-            self.begun = true;
-            self.call.attempt_begins(record);
-        }
+    /// The request must not go out before the journal has written this. `request`: `None` if it is no chat.
+    pub(crate) async fn record_begin(&mut self, request: Option<&Request>) -> Result<(), BoxError> {
+        self.begins(request);
         self.call.flush().await
     }
 
-    /// The request is part of an order. Who sends the order has the recorder write this with all others of it.
-    pub(crate) fn begin_in_batch(&mut self, batch: BatchAttempt) {
-        if let Some(record) = &mut self.record {
-            record.batch = Some(Box::new(batch));
+    /// The request is part of an order. Who sends the order has the journal write this with all others of it.
+    pub(crate) fn begin_in_batch(&mut self, batch: BatchAttempt, request: &Request) {
+        self.note(|record| record.batch = Some(Box::new(batch)));
+        self.begins(Some(request));
+    }
+
+    fn begins(&mut self, request: Option<&Request>) {
+        if let Some(attempt) = &self.record {
             self.begun = true;
-            self.call.attempt_begins(record);
+            let call = self.call.info();
+            self.call.tell(&RunEvent::AttemptBegins {
+                call,
+                attempt,
+                request,
+            });
         }
     }
 
@@ -192,62 +189,57 @@ impl<'c> OpenAttempt<'c> {
         self.answered
     }
 
-    /// Tells the journal of an answer that ends a turn.
-    pub(crate) fn journal_answer(
+    /// Tells of an answer that ends a turn.
+    pub(crate) fn tell_answer(
         &self,
         text: &str,
         carried: Option<&Arc<ProviderState>>,
         accepted: bool,
     ) {
-        self.journal(|model| JournaledAnswer {
-            text: text.to_owned(),
-            calls: Vec::new(),
-            carried: carried.cloned(),
-            is_round: false,
+        self.tell_answered(AnswerEvent {
+            text,
+            carried,
             accepted,
-            model,
-            found: Vec::new(),
+            ..self.answer()
         });
     }
 
-    /// Tells the journal of an answer that calls tools.
-    pub(crate) fn journal_round(
+    /// Tells of an answer that calls tools, or of a turn that the provider paused.
+    pub(crate) fn tell_round(
         &self,
         text: &str,
         calls: &[ToolCall],
         carried: Option<&Arc<ProviderState>>,
     ) {
-        self.journal(|model| JournaledAnswer {
-            text: text.to_owned(),
-            calls: calls.to_vec(),
-            carried: carried.cloned(),
+        self.tell_answered(AnswerEvent {
+            text,
+            calls,
+            carried,
             is_round: true,
             accepted: true,
-            model,
-            found: Vec::new(),
+            ..self.answer()
         });
     }
 
-    /// The answer is copied only where there is a journal.
-    fn journal(&self, answer: impl FnOnce(Option<String>) -> JournaledAnswer) {
-        if let Some(journal_key) = &self.journal_key {
-            let JournalKey {
-                conversation,
-                request,
-                model,
-                found,
-            } = &**journal_key;
-            let mut answer = answer(model.clone());
-            answer.found.clone_from(found);
-            let in_batch = self.is_in_batch();
-            self.call.note(RecorderEvent::Answered {
-                call: self.call.id,
-                in_batch,
-                conversation,
-                request,
-                answer,
-            });
+    /// What is known of an answer beside its text.
+    fn answer(&self) -> AnswerEvent<'_> {
+        AnswerEvent {
+            key: self.journal_key.as_deref(),
+            in_batch: self.is_in_batch(),
+            text: "",
+            calls: &[],
+            carried: None,
+            is_round: false,
+            accepted: false,
         }
+    }
+
+    fn tell_answered(&self, answer: AnswerEvent<'_>) {
+        self.call.tell(&RunEvent::Answered {
+            call: self.call.id,
+            attempt: self.id,
+            answer,
+        });
     }
 
     pub(crate) fn keep_carried(&self, carried: Option<Arc<ProviderState>>) {
@@ -332,7 +324,7 @@ impl<'c> OpenAttempt<'c> {
     }
 
     pub(crate) fn commit(mut self, category: Option<Category>) {
-        self.close(category, true);
+        self.close(category, false);
     }
 
     /// For an attempt whose request never went out: only the trace shows it.
@@ -342,12 +334,12 @@ impl<'c> OpenAttempt<'c> {
         self.record = None;
         // What a provider was given goes on: a later process reads it.
         if self.begun && !in_batch {
-            self.call.attempt_forgotten(self.id);
+            self.call.tell(&RunEvent::AttemptForgotten(self.id));
         }
     }
 
-    /// Completes the record and commits it, once. `is_journaled`: the journal learns of it.
-    fn close(&mut self, category: Option<Category>, is_journaled: bool) {
+    /// Completes the record and commits it, once. `goes_on`: the provider answers all the same.
+    fn close(&mut self, category: Option<Category>, goes_on: bool) {
         if !self.answered && self.so_far.is_some() {
             self.broke_off(None, None);
         }
@@ -364,7 +356,7 @@ impl<'c> OpenAttempt<'c> {
         self.span.end(&record);
         self.span().in_scope(|| {
             self.log(&record);
-            self.call.commit(record, is_journaled);
+            self.call.commit(record, goes_on);
         });
     }
 
@@ -396,7 +388,7 @@ impl Drop for OpenAttempt<'_> {
         if self.begun {
             // What a batch was given goes on: in the journal, the attempt has no end, and a later process reads its answer.
             let goes_on = self.is_in_batch() && !self.answered;
-            self.close(Some(Category::Cancelled), !goes_on);
+            self.close(Some(Category::Cancelled), goes_on);
         }
     }
 }

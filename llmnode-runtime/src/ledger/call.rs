@@ -7,15 +7,15 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use llmnode_model::internal::{catch_panic, lock};
-use llmnode_model::{AttemptId, BoxError, CallId, Category, Message, ProviderState, ToolCall};
+use llmnode_model::{AttemptId, BoxError, CallId, Category, Message, ProviderState};
 use llmnode_reader::text::one_line;
 use tracing::Span;
 
 use super::compaction::Compacted;
+use super::events::{CallInfo, RunEvent, RunRecorder, record};
 use super::hooks::Hooks;
 use super::record::{AttemptRecord, CallRecord, FailedTry, Labels, ToolRecord, UsedFallback};
-use super::recorder::{CallInfo, Recorder, RecorderEvent};
-use super::run_recorder::{RunEvent, RunRecorder, record};
+use super::recorder::Recorder;
 use super::spans::CallSpan;
 use super::store::{Ledger, NodeKey, Slot};
 use super::usage::{Replayed, Usage};
@@ -54,6 +54,8 @@ pub(crate) struct CallGuard<'r> {
     /// How often a map has put it back to the end of its queue.
     put_back: u32,
     recorder: Option<&'r dyn RunRecorder>,
+    /// Whether anybody makes a recording of this call or one around it.
+    is_recorded: bool,
     started: Instant,
     started_at: SystemTime,
     state: Mutex<State>,
@@ -199,6 +201,7 @@ impl<'r> CallGuard<'r> {
             item,
             put_back,
             recorder,
+            is_recorded: recorder.is_some() || parent.is_some_and(CallGuard::is_recorded),
             started,
             started_at: SystemTime::now(),
             state: Mutex::new(State {
@@ -214,11 +217,11 @@ impl<'r> CallGuard<'r> {
                 ended: false,
             }),
         };
-        if call.is_recorded() {
-            call.record_event(&RunEvent::CallBegan {
+        if call.is_recorded {
+            call.tell(&RunEvent::CallBegan {
                 call: call.info(),
                 flow: call.flow(),
-                at: call.position(),
+                at: &|| call.position(),
                 item,
                 started: call.started_at,
             });
@@ -231,9 +234,9 @@ impl<'r> CallGuard<'r> {
         std::iter::successors(Some(self), |call| call.parent)
     }
 
-    /// Whether anybody makes a recording of this call or one around it. Events are only built if so.
+    /// Whether anybody makes a recording of this call or one around it.
     pub(crate) fn is_recorded(&self) -> bool {
-        self.with_parents().any(|call| call.recorder.is_some())
+        self.is_recorded
     }
 
     pub(crate) fn is_recorded_by(&self, recorder: &dyn RunRecorder) -> bool {
@@ -242,7 +245,16 @@ impl<'r> CallGuard<'r> {
             .any(|other| std::ptr::addr_eq(other, recorder))
     }
 
-    pub(crate) fn record_event(&self, event: &RunEvent<'_>) {
+    /// Tells all who listen, in the order of `events.rs`. No lock is held, since a hook may read the ledger.
+    pub(crate) fn tell(&self, event: &RunEvent<'_>) {
+        self.hooks.tell_journal(event);
+        if self.is_recorded {
+            self.tell_recorders(event);
+        }
+        self.hooks.tell_functions(event);
+    }
+
+    pub(crate) fn tell_recorders(&self, event: &RunEvent<'_>) {
         self.with_parents()
             .filter_map(|call| call.recorder)
             .for_each(|recorder| record(recorder, event));
@@ -317,12 +329,9 @@ impl<'r> CallGuard<'r> {
         self.id.attempt(lock(&self.state).begin_attempt())
     }
 
-    /// Tells the journal that the call begins, and waits until that is written.
+    /// Tells the journal that a node is about to be executed, and waits until that is written.
     pub(crate) async fn record_begin(&self) -> Result<(), BoxError> {
-        self.hooks.note(RecorderEvent::CallBegan {
-            call: self.info(),
-            path: &self.node.path,
-        });
+        self.tell(&RunEvent::ExecBegins { call: self.info() });
         self.flush().await
     }
 
@@ -335,46 +344,12 @@ impl<'r> CallGuard<'r> {
         self.hooks.recorder()
     }
 
-    pub(crate) fn note(&self, event: RecorderEvent<'_>) {
-        self.hooks.note(event);
-    }
-
-    pub(crate) fn tool_has_result(
-        &self,
-        conversation: &str,
-        (call, result): (&ToolCall, &Message),
-        (by, executed): (Option<CallId>, bool),
-    ) {
-        let of = self.info();
-        let path = &*self.node.path;
-        self.hooks.note(RecorderEvent::ToolEnded {
-            of,
-            path,
-            conversation,
-            call,
-            result,
-            by,
-            executed,
-        });
-    }
-
-    pub(super) fn attempt_begins(&self, attempt: &AttemptRecord) {
-        self.hooks.note(RecorderEvent::AttemptBegan {
-            call: self.info(),
-            path: &self.node.path,
-            attempt,
-        });
-    }
-
-    pub(super) fn attempt_forgotten(&self, id: AttemptId) {
-        self.hooks.note(RecorderEvent::AttemptForgotten(id));
-    }
-
-    fn info(&self) -> CallInfo<'_> {
+    pub(crate) fn info(&self) -> CallInfo<'_> {
         CallInfo {
             id: self.id,
             parent: self.parent_id(),
             node: &self.node.name,
+            path: &self.node.path,
             labels: &self.labels,
         }
     }
@@ -411,16 +386,11 @@ impl<'r> CallGuard<'r> {
     ) -> Arc<CallRecord> {
         let record = self.commit_call(category);
         self.span.end(&record);
-        self.hooks.note(RecorderEvent::CallEnded {
-            path: &self.node.path,
-            record: &record,
-        });
-        self.record_event(&RunEvent::CallEnded {
+        self.tell(&RunEvent::CallEnded {
+            call: self.info(),
             record: &record,
             error,
         });
-        // No lock is held here, since a hook may read the ledger.
-        self.hooks.call_ended(&record);
         record
     }
 
@@ -629,20 +599,19 @@ impl<'r> CallGuard<'r> {
         })
     }
 
-    /// Hooks run without the lock: they may read the ledger.
-    /// `is_journaled`: the recorder learns of it.
-    pub(super) fn commit(&self, record: AttemptRecord, is_journaled: bool) {
+    /// Puts the record of an attempt into the ledger, tells all who listen, and keeps it for the record of the call.
+    pub(super) fn commit(&self, record: AttemptRecord, goes_on: bool) {
         let now = self.now();
         let busy = lock(&self.state).take_busy_time(now);
         self.ledger.add_attempt(self.slot, &record, busy);
-        if is_journaled {
-            self.hooks.note(RecorderEvent::AttemptEnded(&record));
-        }
-        self.record_event(&RunEvent::AttemptEnded(&record));
         if let Some(usage_sum) = self.usage_sum {
             usage_sum.add(&record);
         }
-        self.hooks.attempt_ended(&self.info(), &record);
+        self.tell(&RunEvent::AttemptEnded {
+            call: self.info(),
+            attempt: &record,
+            goes_on,
+        });
         let mut state = lock(&self.state);
         // `push` would make room for four, but most calls make one attempt.
         state.history.attempts.reserve_exact(1);

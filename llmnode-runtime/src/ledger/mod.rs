@@ -7,8 +7,8 @@
 //! 1. The record is completed (how long it took, what it cost), by the guard that ends. A guard that is *dropped* in the middle
 //!    does the same, with the category `cancelled`: a future may be dropped at any point, and what was sent was paid.
 //! 2. Its figures are added to the node's, under the lock of the ledger, and its span ends with them.
-//! 3. Listeners are told, without a lock, since a hook may read the ledger: first the journal (`recorder.rs`), then recordings
-//!    (`run_recorder.rs`), then the program's own hooks (`hooks.rs`). A panic of one of them is logged, and changes nothing.
+//! 3. Listeners are told, without a lock, since a hook may read the ledger: the journal, recordings, hooks. What can happen, who
+//!    listens and in which order is one page: `events.rs`.
 //!
 //! The other way round at the beginning: the journal has written that an attempt begins *before* its request goes out. Else a
 //! crash could lose a request that was paid.
@@ -25,12 +25,12 @@ mod call;
 mod compaction;
 mod corrected;
 mod estimate;
+mod events;
 mod hooks;
 pub mod milliseconds;
 mod prior_usage;
 mod record;
 mod recorder;
-mod run_recorder;
 mod snapshot;
 mod so_far;
 mod spans;
@@ -38,7 +38,7 @@ mod store;
 mod usage;
 mod usage_sum;
 
-pub(crate) use attempt::{JournalKey, OpenAttempt};
+pub(crate) use attempt::OpenAttempt;
 pub use batch_attempt::BatchAttempt;
 pub use cache_lost::CacheLost;
 pub(crate) use call::{CallGuard, ChildCalls, Parent, Sinks};
@@ -47,18 +47,15 @@ pub use compaction::{Compacted, Compaction, CompactionCause, CompactionStep, Rep
 pub use corrected::Correction;
 pub use estimate::Estimate;
 pub(crate) use estimate::{answer_tokens, prompt_tokens, text_tokens};
+pub(crate) use events::record as record_event;
+pub use events::{AnswerEvent, CallInfo, JournalKey, RunEvent, RunRecorder, RunSetup};
 pub(crate) use hooks::Hooks;
 pub use prior_usage::{LedgerImport, cut_short};
 pub(crate) use record::Labels;
 pub use record::{
     AttemptKind, AttemptRecord, CallRecord, FailedTry, JournalForm, ToolRecord, UsedFallback,
 };
-pub use recorder::{
-    BatchEnd, CallInfo, JournaledAnswer, JournaledBatch, JournaledConversation, Recorder,
-    RecorderEvent,
-};
-pub(crate) use run_recorder::record as record_event;
-pub use run_recorder::{RunEvent, RunRecorder, RunSetup};
+pub use recorder::{JournaledAnswer, JournaledBatch, JournaledConversation, Recorder};
 pub use snapshot::{LedgerSnapshot, NodeStats};
 pub(crate) use so_far::AnswerSoFar;
 pub(crate) use spans::{RequestInfo, ToolSpan};

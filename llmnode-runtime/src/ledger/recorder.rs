@@ -1,37 +1,18 @@
-//! The interface to a journal, which records what happens so that a crash does not lose it.
+//! The interface to a journal, which keeps what happens so that a crash does not lose it, and answers with it afterwards.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use llmnode_model::batch::BatchTraces;
-use llmnode_model::{
-    AttemptId, BoxError, BoxFuture, CallId, Message, ProviderState, Request, ToolCall,
-};
+use llmnode_model::{BoxError, BoxFuture, Message, ProviderState, Request, ToolCall};
 
 use super::compaction::Compaction;
-use super::record::{AttemptRecord, CallRecord};
+use super::events::RunRecorder;
 use super::usage::Usage;
 
-/// The call that an attempt belongs to.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct CallInfo<'c> {
-    /// Its id.
-    pub id: CallId,
-    /// The call that made this one through its [`Cx`](crate::Cx).
-    pub parent: Option<CallId>,
-    /// The node's name.
-    pub node: &'c str,
-    /// Its labels, with those of the calls around it and of the run.
-    pub labels: &'c BTreeMap<String, String>,
-}
-
-/// Records attempts and calls as they begin and end.
-pub trait Recorder: Send + Sync {
-    /// Records an event without waiting: guards call this when they are dropped.
-    fn note(&self, event: RecorderEvent<'_>);
-
+/// A journal: it is told what happens, as all recorders are, and it alone is asked for answers of earlier processes, and awaited
+/// before a request goes out.
+pub trait Recorder: RunRecorder {
     /// Returns the id of a conversation that begins with this request. `names`: the model's names; `within`: the call of a
     /// tool that the conversation is part of. `None`: this recorder keeps no answers.
     fn conversation(
@@ -169,70 +150,4 @@ impl JournaledBatch {
             line: self.lines.first().cloned(),
         }
     }
-}
-
-/// How a batch ended.
-#[derive(Clone, Copy, Debug)]
-pub struct BatchEnd {
-    /// Whether the provider took it. If not, none of its requests was made.
-    pub was_created: bool,
-}
-
-/// What happens to a call. `path` identifies the node's type.
-#[allow(missing_docs, reason = "the fields say what they are")]
-pub enum RecorderEvent<'e> {
-    /// It begins. Reported only for nodes that must not be executed again.
-    CallBegan { call: CallInfo<'e>, path: &'e str },
-    /// A request is about to go out.
-    AttemptBegan {
-        call: CallInfo<'e>,
-        path: &'e str,
-        attempt: &'e AttemptRecord,
-    },
-    /// The attempt has ended, in whatever way.
-    AttemptEnded(&'e AttemptRecord),
-    /// The request did not go out after all.
-    AttemptForgotten(AttemptId),
-    /// A batch is about to be sent, with these lines.
-    BatchPlanned {
-        name: &'e str,
-        api: &'e str,
-        model: &'e str,
-        lines: &'e [String],
-    },
-    /// Its file is uploaded.
-    BatchUploaded { name: &'e str, file: &'e str },
-    /// It is created, under this id of the provider's.
-    BatchCreated { name: &'e str, batch: &'e str },
-    /// It was read to its end, or was never created.
-    BatchEnded { name: &'e str, end: BatchEnd },
-    /// A request of a conversation was answered. `in_batch`: by a batch, so that a rejected answer is kept, too.
-    Answered {
-        call: CallId,
-        in_batch: bool,
-        conversation: &'e str,
-        request: &'e str,
-        answer: JournaledAnswer,
-    },
-    /// The conversation of a request is compacted, and the request is about to go out.
-    Compacted {
-        conversation: &'e str,
-        request: &'e str,
-        compaction: &'e Compaction,
-    },
-    /// A call of a tool has its result. `by`: the call of the tool's node. `executed`: the tool gave it, and not a person.
-    ToolEnded {
-        of: CallInfo<'e>,
-        path: &'e str,
-        conversation: &'e str,
-        call: &'e ToolCall,
-        result: &'e Message,
-        by: Option<CallId>,
-        executed: bool,
-    },
-    /// The call has ended, in whatever way.
-    CallEnded {
-        path: &'e str,
-        record: &'e CallRecord,
-    },
 }

@@ -37,7 +37,7 @@ use super::failure::Failure;
 use super::history::History;
 use super::response::Judgement;
 use super::tools::Round;
-use crate::ledger::{OpenAttempt, RequestInfo, RunEvent, prompt_tokens};
+use crate::ledger::{OpenAttempt, RequestInfo, prompt_tokens};
 use crate::limits::{RequestTokens, Reservation};
 use crate::prices::PriceTier;
 
@@ -129,15 +129,11 @@ async fn begin(
     );
     // A request that waits for a batch is recorded with all others of its order.
     if batches.is_none()
-        && let Err(fault) = open.record_begin().await
+        && let Err(fault) = open.record_begin(Some(request)).await
     {
         reserved.release();
         return Err(Failure::unrecorded(fault));
     }
-    plan.context.call.record_event(&RunEvent::RequestBegan {
-        attempt: open.id,
-        request,
-    });
     let span = open.span().clone();
     ask(exchange, open, &mut reserved, node, history)
         .instrument(span)

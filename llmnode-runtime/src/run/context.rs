@@ -150,7 +150,9 @@ impl<'r> Caller<'r> {
         self.recorder
             .iter()
             .for_each(|recorder| record_event(*recorder, event));
-        self.call().iter().for_each(|call| call.record_event(event));
+        self.call()
+            .iter()
+            .for_each(|call| call.tell_recorders(event));
     }
 
     /// Returns the position that those of a flow within its call are below.

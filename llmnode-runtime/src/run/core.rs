@@ -99,7 +99,7 @@ impl RunCore {
     /// Returns the same core, whose calls are recorded by this recorder.
     pub fn recorded_by(&self, recorder: Arc<dyn Recorder>) -> RunCore {
         let mut core = self.clone();
-        core.hooks.record(recorder);
+        core.hooks.set_journal(recorder);
         core
     }
 

@@ -204,7 +204,7 @@ async fn begin(
         chat: None,
     };
     open.set_request(&info, other.tokens(), names, false);
-    if let Err(fault) = open.record_begin().await {
+    if let Err(fault) = open.record_begin(None).await {
         reserved.release();
         return Err(Failure::unrecorded(fault));
     }

@@ -278,7 +278,7 @@ async fn fall_back(
     Some(match value {
         Ok(()) => {
             call.set_used_fallback(UsedFallback::Value);
-            call.record_event(&RunEvent::FellBack {
+            call.tell(&RunEvent::FellBack {
                 call: call.id,
                 value: &|| asked.fallback_text(),
             });

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use llmnode_runtime::internal::{
-    JournaledAnswer, JournaledBatch, JournaledConversation, PriorSpend, Recorder, RecorderEvent,
-    RunCore, RunInternals as _, recorded_by,
+    JournaledAnswer, JournaledBatch, JournaledConversation, PriorSpend, Recorder, RunCore,
+    RunEvent, RunInternals as _, RunRecorder, recorded_by,
 };
 use llmnode_runtime::{
     BatchApi, BoxError, BoxFuture, Map, Message, NodeError, Request, Run, ToolCall, Usage,
@@ -188,25 +188,23 @@ impl Drop for MapRecorder {
     }
 }
 
-impl Recorder for MapRecorder {
-    fn note(&self, event: RecorderEvent<'_>) {
+impl RunRecorder for MapRecorder {
+    fn record(&self, event: &RunEvent<'_>) {
         match event {
             // Rejected answers and failed items are asked for again.
-            RecorderEvent::Answered {
-                answer,
-                in_batch: false,
-                ..
-            } if !answer.accepted => {}
+            RunEvent::Answered { answer, .. } if !answer.accepted && !answer.in_batch => {}
             // Each process calls each item again.
-            RecorderEvent::CallEnded { record, .. } if record.attempts.is_empty() => {}
-            RecorderEvent::CallBegan { call, .. } => {
+            RunEvent::CallEnded { record, .. } if record.attempts.is_empty() => {}
+            RunEvent::ExecBegins { call } => {
                 self.non_idempotent_node
                     .get_or_init(|| call.node.to_owned());
             }
-            _ => self.recorder.note(event),
+            _ => self.recorder.record(event),
         }
     }
+}
 
+impl Recorder for MapRecorder {
     fn conversation(
         &self,
         request: &Request,

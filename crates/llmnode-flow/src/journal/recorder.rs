@@ -6,10 +6,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use llmnode_runtime::internal::{
-    Compaction, JournalForm as _, JournaledAnswer, JournaledConversation as Conversation, Recorder,
-    RecorderEvent,
+    AnswerEvent, Compaction, JournalForm as _, JournaledAnswer,
+    JournaledConversation as Conversation, Recorder, RunEvent, RunRecorder,
 };
-use llmnode_runtime::{AttemptRecord, BoxError, BoxFuture, Message, Request, ToolCall, Usage};
+use llmnode_runtime::{
+    AttemptRecord, BoxError, BoxFuture, CallId, Message, Request, ToolCall, Usage,
+};
 
 use super::error::JournalError;
 use super::journal::Journal;
@@ -191,120 +193,142 @@ impl Drop for Appending<'_> {
     }
 }
 
-impl Recorder for JournalRecorder {
-    fn note(&self, event: RecorderEvent<'_>) {
+impl RunRecorder for JournalRecorder {
+    fn record(&self, event: &RunEvent<'_>) {
         let mut notes = self.lock();
-        let record = match event {
-            RecorderEvent::CallBegan { call, path } => Entry::CallBegan(CallBegan {
+        let entry = match *event {
+            RunEvent::ExecBegins { call } => Some(Entry::CallBegan(CallBegan {
                 id: call.id,
                 node: call.node.to_owned(),
-                path: path.to_owned(),
+                path: call.path.to_owned(),
                 at: notes.at.clone(),
-            }),
-            RecorderEvent::AttemptBegan {
-                call,
-                path,
-                attempt,
-            } => Entry::AttemptBegan(Box::new(AttemptBegan {
-                node: call.node.to_owned(),
-                path: path.to_owned(),
-                parent: call.parent,
-                at: notes.at.clone(),
-                unix_ms: now(),
-                attempt: attempt.for_journal(),
             })),
-            RecorderEvent::AttemptEnded(attempt) => notes.attempt_ended(attempt.for_journal()),
-            RecorderEvent::AttemptForgotten(id) => Entry::AttemptForgotten(id),
-            RecorderEvent::BatchPlanned {
-                name,
-                api,
-                model,
-                lines,
-            } => Entry::BatchPlanned(BatchPlanned {
-                name: name.to_owned(),
-                model: model.to_owned(),
-                api: api.to_owned(),
-                unix_ms: now(),
-                keys: lines.to_vec(),
-            }),
-            RecorderEvent::BatchUploaded { name, file } => Entry::BatchUploaded(BatchUploaded {
-                name: name.to_owned(),
-                file: file.to_owned(),
-            }),
-            RecorderEvent::BatchCreated { name, batch } => Entry::BatchCreated(BatchCreated {
-                name: name.to_owned(),
-                batch: batch.to_owned(),
-                unix_ms: now(),
-            }),
-            RecorderEvent::BatchEnded { name, end } => Entry::BatchEnded(BatchEnded {
-                name: name.to_owned(),
-                was_created: end.was_created,
-            }),
-            RecorderEvent::Answered {
-                call,
-                conversation,
-                request,
-                answer,
-                ..
-            } => {
-                let carried = answer.carried.as_deref().cloned();
-                return notes.answers.push(Answered {
-                    request: request.to_owned(),
-                    conversation: Some(conversation.to_owned()),
-                    call: Some(call),
-                    answer: answer.text,
-                    calls: answer.calls,
-                    carried: carried.clone().filter(|_| answer.is_round),
-                    carried_by_answer: carried.filter(|_| !answer.is_round),
-                    model: answer.model,
-                    rejected: !answer.accepted,
-                    found: answer.found,
-                    attempt: None,
-                });
+            RunEvent::AttemptBegins { call, attempt, .. } => {
+                Some(Entry::AttemptBegan(Box::new(AttemptBegan {
+                    node: call.node.to_owned(),
+                    path: call.path.to_owned(),
+                    parent: call.parent,
+                    at: notes.at.clone(),
+                    unix_ms: now(),
+                    attempt: attempt.for_journal(),
+                })))
             }
-            RecorderEvent::Compacted {
+            RunEvent::Answered { call, answer, .. } => {
+                notes.answers.extend(answered(call, &answer));
+                None
+            }
+            // One that goes on has no end here: a later process reads its answer.
+            RunEvent::AttemptEnded {
+                attempt,
+                goes_on: false,
+                ..
+            } => Some(notes.attempt_ended(attempt.for_journal())),
+            RunEvent::AttemptForgotten(id) => Some(Entry::AttemptForgotten(id)),
+            RunEvent::CompactionPlanned {
                 conversation,
                 request,
                 compaction,
-            } => Entry::Compacted(Compacted {
+            } => Some(Entry::Compacted(Compacted {
                 conversation: conversation.to_owned(),
                 request: request.to_owned(),
                 compaction: compaction.clone(),
-            }),
-            RecorderEvent::ToolEnded {
-                of,
-                path,
-                conversation,
-                call,
-                result,
-                by,
-                executed,
-            } => {
-                let of = Caller {
-                    id: of.id,
-                    node: of.node.to_owned(),
-                    path: path.to_owned(),
-                };
-                Entry::ToolEnded(Box::new(ToolEnded {
-                    conversation: conversation.to_owned(),
-                    call: name_of_call(call),
-                    of: executed.then(|| Box::new(of)),
-                    by,
-                    result: result.clone(),
-                    failed: result.is_failure(),
-                }))
+            })),
+            RunEvent::ToolEnded { .. } => tool_ended(event),
+            RunEvent::CallEnded { call, record, .. } => {
+                Some(Entry::CallEnded(Box::new(CallEnded {
+                    path: call.path.to_owned(),
+                    call: record.for_journal(),
+                })))
             }
-            RecorderEvent::CallEnded { path, record } => {
-                let call = record.for_journal();
-                Entry::CallEnded(Box::new(CallEnded {
-                    path: path.to_owned(),
-                    call,
-                }))
-            }
+            _ => of_batch(event),
         };
-        notes.push(record.into());
+        if let Some(entry) = entry {
+            notes.push(entry.into());
+        }
     }
+}
 
+/// Kept until its attempt ends. `None`: it is not asked for by a conversation that this journal keeps.
+fn answered(call: CallId, answer: &AnswerEvent<'_>) -> Option<Answered> {
+    let key = answer.key?;
+    let carried = answer.carried.map(|carried| (**carried).clone());
+    Some(Answered {
+        request: key.request.clone(),
+        conversation: Some(key.conversation.clone()),
+        call: Some(call),
+        answer: answer.text.to_owned(),
+        calls: answer.calls.to_vec(),
+        carried: carried.clone().filter(|_| answer.is_round),
+        carried_by_answer: carried.filter(|_| !answer.is_round),
+        model: key.model.clone(),
+        rejected: !answer.accepted,
+        found: key.found.clone(),
+        attempt: None,
+    })
+}
+
+/// `None`: the call has no result yet, or its conversation is not kept.
+fn tool_ended(event: &RunEvent<'_>) -> Option<Entry> {
+    let RunEvent::ToolEnded {
+        call,
+        tool,
+        result: Some(result),
+        by,
+        executed,
+        conversation: Some(conversation),
+        ..
+    } = *event
+    else {
+        return None;
+    };
+    let of = Caller {
+        id: call.id,
+        node: call.node.to_owned(),
+        path: call.path.to_owned(),
+    };
+    Some(Entry::ToolEnded(Box::new(ToolEnded {
+        conversation: conversation.to_owned(),
+        call: name_of_call(tool),
+        of: executed.then(|| Box::new(of)),
+        by,
+        result: result.clone(),
+        failed: result.is_failure(),
+    })))
+}
+
+/// `None`: it happens to no batch.
+fn of_batch(event: &RunEvent<'_>) -> Option<Entry> {
+    Some(match *event {
+        RunEvent::BatchPlanned {
+            name,
+            api,
+            model,
+            lines,
+        } => Entry::BatchPlanned(BatchPlanned {
+            name: name.to_owned(),
+            model: model.to_owned(),
+            api: api.to_owned(),
+            unix_ms: now(),
+            keys: lines.to_vec(),
+        }),
+        RunEvent::BatchUploaded { name, file } => Entry::BatchUploaded(BatchUploaded {
+            name: name.to_owned(),
+            file: file.to_owned(),
+        }),
+        RunEvent::BatchCreated { name, batch } => Entry::BatchCreated(BatchCreated {
+            name: name.to_owned(),
+            batch: batch.to_owned(),
+            unix_ms: now(),
+        }),
+        RunEvent::BatchEnded { name, was_created } => Entry::BatchEnded(BatchEnded {
+            name: name.to_owned(),
+            was_created,
+        }),
+        _ => return None,
+    })
+}
+
+impl Recorder for JournalRecorder {
     fn conversation(
         &self,
         request: &Request,

@@ -61,7 +61,7 @@ pub(super) async fn complete_in_batch(
     if let Err((category, why)) = moved {
         return Err(ModelError::unsent(category, why));
     }
-    if let Err(fault) = sink.open.record_begin().await {
+    if let Err(fault) = sink.open.record_begin(Some(request)).await {
         let failure = Failure::unrecorded(fault);
         return Err(ModelError::unsent(failure.category, failure.message));
     }

@@ -60,7 +60,7 @@ pub(in crate::run) async fn ask_in_batch<'o>(
             Ok(Planned::In { batch, ack }) => {
                 let attempt = BatchAttempt::planned(batch.name.clone(), line_id.clone());
                 // In the journal with all others of the order, before the order is sent.
-                sink.open().begin_in_batch(attempt);
+                sink.open().begin_in_batch(attempt, asking.request);
                 parked.place.take_again();
                 drop(ack);
             }

@@ -11,7 +11,7 @@ use llmnode_model::batch::BatchWire;
 use super::parked::{Acks, BatchNames, Failed, Outcome, Planned, Unread, Waiting};
 use super::pool::BatchPool;
 use super::queue::InQueue;
-use crate::ledger::{BatchEnd, Recorder, RecorderEvent};
+use crate::ledger::{Recorder, RunEvent};
 
 /// What the steps of a batch share.
 pub(super) struct Batch {
@@ -77,9 +77,9 @@ impl Batch {
     }
 
     pub(super) async fn note_end(&self, was_created: bool) {
-        self.recorder.note(RecorderEvent::BatchEnded {
+        self.recorder.record(&RunEvent::BatchEnded {
             name: &self.name,
-            end: BatchEnd { was_created },
+            was_created,
         });
         if let Err(fault) = self.recorder.write().await {
             tracing::warn!(target: "llmnode::journal", "{fault}");

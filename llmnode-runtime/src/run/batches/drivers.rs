@@ -10,7 +10,7 @@ use super::left::left_batch;
 use super::pool::BatchPool;
 use super::send::new_batch;
 use super::unused::warn_of_unused;
-use crate::ledger::{BatchEnd, JournaledBatch, RecorderEvent};
+use crate::ledger::{JournaledBatch, RunEvent};
 
 /// The batches of a map. They are polled with its calls.
 pub(in crate::run) struct Drivers {
@@ -145,8 +145,7 @@ impl Drivers {
         let was_created = batch.batch.is_some();
         self.batches.push(Box::pin(async move {
             let name = &batch.name;
-            let end = BatchEnd { was_created };
-            recorder.note(RecorderEvent::BatchEnded { name, end });
+            recorder.record(&RunEvent::BatchEnded { name, was_created });
             if let Err(fault) = recorder.write().await {
                 tracing::warn!(target: "llmnode::journal", "{fault}");
             }

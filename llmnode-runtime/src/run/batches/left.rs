@@ -7,7 +7,7 @@ use super::batch::{Batch, wait_for_quiet};
 use super::find::find;
 use super::parked::{Failed, Outcome, Unread};
 use super::pool::{BatchPool, LeftStart};
-use crate::ledger::RecorderEvent;
+use crate::ledger::RunEvent;
 
 /// A batch that an earlier process sent, or was about to send. Its requests have parked in the order of the map's nodes; it is
 /// looked at when all calls wait, so that most of what it answers is asked for.
@@ -51,7 +51,7 @@ pub(super) async fn left_batch(pool: Arc<BatchPool>, start: LeftStart, quiet: us
     match id {
         Ok(Some(id)) => {
             if batch.batch.is_none() {
-                driven.recorder.note(RecorderEvent::BatchCreated {
+                driven.recorder.record(&RunEvent::BatchCreated {
                     name: &driven.name,
                     batch: &id,
                 });

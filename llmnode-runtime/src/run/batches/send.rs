@@ -14,7 +14,7 @@ use super::find::find;
 use super::group::NewOrder;
 use super::parked::{Acks, BatchNames, Failed, FailedCost, Planned, Unread};
 use super::pool::BatchPool;
-use crate::ledger::{Recorder, RecorderEvent};
+use crate::ledger::{Recorder, RunEvent};
 
 /// So often a batch is created anew after a failure of the transport, if it is not there.
 const CREATIONS: u32 = 4;
@@ -48,7 +48,7 @@ pub(super) async fn new_batch(pool: Arc<BatchPool>, order: NewOrder) {
     let ids: Vec<String> = lines.iter().map(|line| line.id.clone()).collect();
     let count = lines.len();
     pool.batch_begins();
-    recorder.note(RecorderEvent::BatchPlanned {
+    recorder.record(&RunEvent::BatchPlanned {
         name: &name,
         api,
         model: &model,
@@ -112,7 +112,7 @@ async fn create(
     let file = wire.upload(order).await.map_err(unsent)?;
     if let Some(file) = &file {
         let name = &order.name;
-        recorder.note(RecorderEvent::BatchUploaded { name, file });
+        recorder.record(&RunEvent::BatchUploaded { name, file });
         write(recorder).await?;
     }
     let traces = BatchTraces {
@@ -125,7 +125,7 @@ async fn create(
         line,
     };
     let id = create_once(pool, wire, order, &traces).await?;
-    recorder.note(RecorderEvent::BatchCreated {
+    recorder.record(&RunEvent::BatchCreated {
         name: &order.name,
         batch: &id,
     });

@@ -1,7 +1,7 @@
 //! A conversation that is too long is compacted before its next request: as a journal says, or as the rules of the node do.
 
 use super::ModelAttempts;
-use crate::ledger::{AttemptRecord, Compaction, RecorderEvent, RunEvent, Usage};
+use crate::ledger::{AttemptRecord, Compaction, RunEvent, Usage};
 
 impl ModelAttempts<'_, '_> {
     /// Does again what an earlier process did before this request.
@@ -51,7 +51,7 @@ impl ModelAttempts<'_, '_> {
             return;
         };
         if let Some(journal) = &self.journal {
-            self.plan.context.call.note(RecorderEvent::Compacted {
+            self.plan.context.call.tell(&RunEvent::CompactionPlanned {
                 conversation: &journal.conversation,
                 request: &request,
                 compaction,
@@ -66,7 +66,7 @@ impl ModelAttempts<'_, '_> {
         let call = self.plan.context.call;
         let done = compacting.compact(compaction, &mut self.request, &mut self.stable_len);
         if let Some(compacted) = done {
-            call.record_event(&RunEvent::Compacted {
+            call.tell(&RunEvent::Compacted {
                 call: call.id,
                 compacted,
             });

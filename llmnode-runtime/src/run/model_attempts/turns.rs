@@ -3,7 +3,7 @@
 use llmnode_model::{Message, ToolCall};
 
 use super::ModelAttempts;
-use crate::ledger::{AttemptKind, OpenAttempt, RunEvent, ToolRecord};
+use crate::ledger::{AttemptKind, OpenAttempt, ToolRecord};
 use crate::pause::OpenCall;
 use crate::run::attempt_loop::AfterTools;
 use crate::run::failure::Failure;
@@ -117,7 +117,7 @@ impl ModelAttempts<'_, '_> {
         self.answers = Repetition::default();
     }
 
-    /// Tells the record, the recorders and the listener which tools are called.
+    /// Tells the record and the listener which tools are called.
     pub(super) fn announce(&self, round: &Round, open: &mut OpenAttempt<'_>) {
         let calls = round.calls();
         open.note(|record| {
@@ -125,10 +125,6 @@ impl ModelAttempts<'_, '_> {
                 .iter()
                 .map(|call| ToolRecord::called(&call.id, &call.name))
                 .collect();
-        });
-        self.plan.context.call.record_event(&RunEvent::ToolsCalled {
-            attempt: open.id,
-            calls,
         });
         // The text of a turn that the provider paused is the begin of the answer.
         let continues = calls.is_empty() && self.request.output.is_none();

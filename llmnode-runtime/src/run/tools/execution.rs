@@ -218,18 +218,15 @@ impl Execution<'_, '_> {
         let state = effect
             .into_state(&calls[index].id, found)
             .map_err(Failure::of_tool)?;
-        let (tool, result) = (&calls[index], state.result());
-        let (id, arguments) = (scope.id, edited.as_deref());
-        scope.record_event(&RunEvent::ToolEnded {
-            call: id,
-            tool,
-            arguments,
-            result: result.as_ref(),
+        scope.tell(&RunEvent::ToolEnded {
+            call: scope.info(),
+            tool: &calls[index],
+            arguments: edited.as_deref(),
+            result: state.result().as_ref(),
+            by: call,
+            executed: began.is_some(),
+            conversation: self.with.around.journal,
         });
-        if let (Some(conversation), Some(result)) = (self.with.around.journal, &result) {
-            let executed = began.is_some();
-            scope.tool_has_result(conversation, (tool, result), (call, executed));
-        }
         Ok(state)
     }
 }
