@@ -3,7 +3,7 @@
 //! | user | items |
 //! |---|---|
 //! | llmnode-cassette | `files`, `read_format` |
-//! | llmnode-flow | `Batch`, `BoundedFutures`, `CallLimits`, `PriorSpend`, `CONCURRENCY`, `ProgressCounter`, `files`, `cut_short`, `IntoPaused`, `ItemOutcome`, `Compaction`, `IntoOutcome`, `IntoOutcomeNow`, `LedgerImport`, `JournaledConversation`, `JournaledAnswer`, `JournaledBatch`, `Label`, `milliseconds`, `NodeKey`, `Observer`, `FlowContext`, `OnProgress`, `Origin`, `Position`, `read_format`, `recorded_by`, `Recorder`, `RunCore`, `RunEvent`, `RunRecorder`, `UsageSum`, `PositionExt`, `Caller`, `CxInternals`, `ErrorInternals`, `RunInternals`, `JournalForm` |
+//! | llmnode-flow | `StepRecord`, `Batch`, `BoundedFutures`, `CallLimits`, `PriorSpend`, `CONCURRENCY`, `ProgressCounter`, `files`, `cut_short`, `IntoPaused`, `ItemOutcome`, `Compaction`, `IntoOutcome`, `IntoOutcomeNow`, `LedgerImport`, `JournaledConversation`, `JournaledAnswer`, `JournaledBatch`, `Label`, `milliseconds`, `NodeKey`, `Observer`, `FlowContext`, `OnProgress`, `Origin`, `Position`, `read_format`, `recorded_by`, `Recorder`, `RunCore`, `RunEvent`, `RunRecorder`, `UsageSum`, `PositionExt`, `Caller`, `CxInternals`, `ErrorInternals`, `RunInternals`, `JournalForm` |
 //! | llmnode-graph | `ToolFn`, `AgentOutcome`, `Handoff`, `capped`, `MAX_RESULT`, `NodePause`, `Origin`, `CxInternals`, `ErrorInternals`, `ToolsetInternals` |
 //! | llmnode-mcp | `AskedReplies`, `AskedReply`, `Asks`, `MAX_IMAGES`, `MAX_IMAGE_BYTES`, `images_left_out` |
 //! | llmnode-rag | `files`, `OtherRequest`, `CxInternals` |
@@ -19,7 +19,7 @@ pub use crate::into_outcome::{IntoOutcome, IntoOutcomeNow};
 pub use crate::ledger::{
     AnswerEvent, Compaction, JournalForm, JournalKey, JournaledAnswer, JournaledBatch,
     JournaledConversation, LedgerImport, NodeKey, Recorder, RunEvent, RunRecorder, RunSetup,
-    UsageSum, cut_short, milliseconds,
+    StepRecord, UsageSum, cut_short, milliseconds,
 };
 pub use crate::limits::{CallLimits, PriorSpend};
 pub use crate::output::AnswerForm;

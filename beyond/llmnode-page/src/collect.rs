@@ -213,14 +213,10 @@ impl Collected {
                 }
             }
             RunEvent::StepEnded {
-                flow,
-                edges,
-                category,
-                usage,
-                elapsed,
+                flow, step, edges, ..
             } => {
                 if let Some(number) = self.own(*flow) {
-                    self.step_ended(number, edges, *category, *usage, *elapsed);
+                    self.step_ended(number, edges, step.category, step.usage, step.elapsed);
                 }
             }
             RunEvent::FlowEnded {
@@ -230,6 +226,7 @@ impl Collected {
                 error,
                 output,
                 elapsed,
+                ..
             } => {
                 let error = error
                     .filter(|_| self.with_content)

@@ -8,6 +8,7 @@
 //! | the journal | a [`Recorder`](super::Recorder) of the run | what a process needs that goes on after a crash |
 //! | recordings | `record(..)` of a call, a map or a flow, and of all calls around it | what its page shows |
 //! | hooks | `Run::on_attempt`, `Run::on_call` | `AttemptEnded`, `CallEnded` |
+//! | watchers | `watch` and `on_step` of a flow, and of the flows around it | steps and the end of the flow |
 //!
 //! They are told in this order: what is lost in a crash must not have been shown, and hooks, which are the program's own, may
 //! read all others. The ledger comes before all of them, since it is no listener: the guards *are* its open records, and an event
@@ -46,7 +47,7 @@ use serde_json::Value;
 
 use super::compaction::{Compacted, Compaction};
 use super::record::{AttemptRecord, CallRecord};
-use super::usage::Usage;
+use super::step::StepRecord;
 use crate::position::Position;
 
 /// The call that an attempt belongs to.
@@ -97,7 +98,7 @@ pub struct JournalKey {
     pub found: Vec<String>,
 }
 
-/// What happens in a run. `flow` is the number of a flow that is recorded, unique in the process.
+/// What happens in a run. `flow` is the number of a flow that is recorded, unique in the process; 0 if it is only watched.
 #[allow(missing_docs, reason = "the fields say what they are")]
 #[non_exhaustive]
 pub enum RunEvent<'e> {
@@ -124,17 +125,19 @@ pub enum RunEvent<'e> {
         flow: u64,
         text: &'e dyn Fn() -> Option<String>,
     },
-    /// `edges`: the steps and nested flows that were left, and by which action.
+    /// `edges`: the steps and nested flows that were left, and by which action. `next`: `None` at the end of the flow. `flow_elapsed`:
+    /// since the flow began.
     StepEnded {
         flow: u64,
+        step: &'e StepRecord,
         edges: &'e [(Position, String)],
-        category: Option<Category>,
-        usage: Usage,
-        elapsed: Duration,
+        next: Option<&'e Position>,
+        flow_elapsed: Duration,
     },
     /// `error`: its text. `None`: the flow was dropped, or ended with an action.
     FlowEnded {
         flow: u64,
+        steps: u64,
         position: Option<&'e Position>,
         category: Option<Category>,
         error: Option<&'e dyn Display>,

@@ -34,6 +34,7 @@ mod recorder;
 mod snapshot;
 mod so_far;
 mod spans;
+mod step;
 mod store;
 mod usage;
 mod usage_sum;
@@ -59,6 +60,7 @@ pub use recorder::{JournaledAnswer, JournaledBatch, JournaledConversation, Recor
 pub use snapshot::{LedgerSnapshot, NodeStats};
 pub(crate) use so_far::AnswerSoFar;
 pub(crate) use spans::{RequestInfo, ToolSpan};
+pub use step::StepRecord;
 pub use store::{Ledger, NodeKey};
 pub(crate) use usage::Replayed;
 pub use usage::{Cost, Tokens, Usage};

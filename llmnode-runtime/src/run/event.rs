@@ -1,11 +1,10 @@
 //! What happens during the calls of a flow, and who observes it.
 
-use std::any::Any;
 use std::borrow::Cow;
 
 use llmnode_model::{Category, ToolCall};
 
-use crate::ledger::UsageSum;
+use crate::ledger::{RunEvent, UsageSum};
 
 /// What happens while an answer is written: see [`Call::stream`](crate::Call::stream).
 ///
@@ -64,8 +63,8 @@ pub trait Observer: Sync {
     /// first, and its own.
     fn event(&self, calls: &[String], event: &Event);
 
-    /// Called when a flow within the call of these names began or ended a step. The type of `step` is known to flows only.
-    fn step(&self, calls: &[String], step: &mut dyn Any);
+    /// Called when something happened to a flow within the call of these names, such as the end of a step.
+    fn step(&self, calls: &[String], event: &RunEvent<'_>);
 }
 
 /// What all calls within a step of a flow have in common.

@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use llmnode_runtime::Category;
-use llmnode_runtime::internal::Position;
-
-use super::record::StepRecord;
+use llmnode_runtime::internal::{Position, RunEvent, StepRecord};
 
 /// An event of a running flow, or of one within a step of it: see [`FlowCall::on_step`](super::FlowCall::on_step).
 #[derive(Clone, Copy, Debug)]
@@ -37,4 +35,27 @@ pub enum FlowEvent<'e> {
         /// What ended it. `None`: it ended with an action.
         category: Option<Category>,
     },
+}
+
+impl<'e> FlowEvent<'e> {
+    /// `None`: hooks of flows are not told of it.
+    pub(super) fn new(event: &RunEvent<'e>) -> Option<Self> {
+        match *event {
+            RunEvent::StepBegan { position, node, .. } => {
+                Some(FlowEvent::StepBegins { position, node })
+            }
+            RunEvent::StepEnded { step, next, .. } => Some(FlowEvent::StepEnded { step, next }),
+            RunEvent::FlowEnded {
+                steps,
+                elapsed,
+                category,
+                ..
+            } => Some(FlowEvent::FlowEnded {
+                steps,
+                elapsed,
+                category,
+            }),
+            _ => None,
+        }
+    }
 }

@@ -1,18 +1,18 @@
-//! Reports what a flow does: always in spans, and to its hooks and watches.
+//! Tells what a flow does, once: its spans begin and end here, and recordings, watches and hooks are told of the same events.
 
 use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Instant, SystemTime};
 
 use llmnode_model::internal::catch_panic;
-use llmnode_runtime::internal::{Caller, Position, PositionExt, RunEvent, UsageSum};
+use llmnode_runtime::internal::{
+    Caller, Position, PositionExt, RunEvent, RunRecorder as _, StepRecord, UsageSum,
+};
 use llmnode_runtime::{Category, Clock, NodeError};
 use tracing::Span;
 
-use super::event::FlowEvent;
 use super::outline::Outline;
-use super::record::StepRecord;
 use super::spans::{FlowSpan, StepSpan};
 use super::watchers::{ActiveWatchers, Watchers};
 
@@ -162,34 +162,12 @@ impl<'r> FlowRecorder<'r> {
         if let Some((_, action)) = taken.first() {
             record.action.clone_from(action);
         }
-        let flow = self.number;
-        let usage = record.usage;
-        let elapsed = record.elapsed;
-        if flow > 0 {
-            self.within.record(&RunEvent::StepEnded {
-                flow,
-                edges: &taken,
-                category,
-                usage,
-                elapsed,
-            });
-        }
-        let Some(watching) = &self.watching else {
-            return;
-        };
-        let next = (!ended).then_some(at);
-        let elapsed = now.saturating_duration_since(self.began);
-        watching.note(|live_record| {
-            taken
-                .iter()
-                .for_each(|(from, action)| live_record.count_edge(from, action));
-            live_record.add(record.clone());
-            live_record.position = next.cloned();
-            live_record.elapsed = elapsed;
-        });
-        watching.notify(&FlowEvent::StepEnded {
+        self.tell(&RunEvent::StepEnded {
+            flow: self.number,
             step: &record,
-            next,
+            edges: &taken,
+            next: (!ended).then_some(at),
+            flow_elapsed: now.saturating_duration_since(self.began),
         });
     }
 
@@ -213,29 +191,25 @@ impl<'r> FlowRecorder<'r> {
         self.ended = true;
         self.flow.end(self.steps, category);
         let elapsed = self.now().saturating_duration_since(self.began);
-        if self.number > 0 {
-            let position = category.map(|_| at);
-            self.within.record(&RunEvent::FlowEnded {
-                flow: self.number,
-                position,
-                category,
-                error,
-                output,
-                elapsed,
-            });
-        }
-        let Some(watching) = &self.watching else {
-            return;
-        };
-        watching.note(|live_record| {
-            live_record.category = category;
-            live_record.elapsed = elapsed;
-        });
-        watching.notify(&FlowEvent::FlowEnded {
+        self.tell(&RunEvent::FlowEnded {
+            flow: self.number,
             steps: self.steps,
-            elapsed,
+            position: category.map(|_| at),
             category,
+            error,
+            output,
+            elapsed,
         });
+    }
+
+    /// Tells recordings, then the flow's own watches and hooks.
+    fn tell(&self, event: &RunEvent<'_>) {
+        if self.number > 0 {
+            self.within.record(event);
+        }
+        if let Some(watching) = &self.watching {
+            watching.record(event);
+        }
     }
 
     /// A running step counts as cancelled, with what it used.
@@ -263,34 +237,18 @@ impl StepLog for FlowRecorder<'_> {
             let started = self
                 .started
                 .checked_add(began.saturating_duration_since(self.began));
-            let record = StepRecord {
-                position: at.clone(),
-                node: node.to_owned(),
-                action: String::new(),
-                category: None,
-                started,
-                usage: Default::default(),
-                asking: Duration::ZERO,
-                elapsed: Duration::ZERO,
-            };
+            let record = StepRecord::new(at.clone(), node, started);
             self.step = Some(OpenStep {
                 record,
                 began,
                 taken: Vec::new(),
             });
-            if self.number > 0 {
-                let flow = self.number;
-                let started = started.unwrap_or(self.started);
-                self.within.record(&RunEvent::StepBegan {
-                    flow,
-                    position: at,
-                    node,
-                    started,
-                });
-            }
-            self.watching
-                .iter()
-                .for_each(|watching| watching.step_begins(at, node));
+            self.tell(&RunEvent::StepBegan {
+                flow: self.number,
+                position: at,
+                node,
+                started: started.unwrap_or(self.started),
+            });
         }
         self.span.span().clone()
     }

@@ -129,10 +129,11 @@ pub use drive::RunFlow;
 pub use event::FlowEvent;
 pub use flows::{Flows, Fork};
 pub use graph::{Flow, FlowBuilder};
+pub use llmnode_runtime::internal::StepRecord;
 #[doc(inline)]
 pub use llmnode_runtime::internal::{Batch, Position};
 pub use outline::{EdgeTarget, Outline, OutlineStep};
-pub use record::{FlowRecord, StepRecord, StepStats};
+pub use record::{FlowRecord, StepStats};
 #[cfg(feature = "journal")]
 pub(crate) use replay::{FlowStart, ReplayedOutput, Replayer, StartPoint};
 pub use run::RunExt;

@@ -1,8 +1,8 @@
 //! The record of a flow: its path, and the time and usage of each step.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use llmnode_runtime::internal::{Position, milliseconds};
+use llmnode_runtime::internal::{Position, StepRecord, milliseconds};
 use llmnode_runtime::{Category, Usage};
 use serde::{Deserialize, Serialize};
 
@@ -43,37 +43,6 @@ impl FlowRecord {
         self.steps.iter().for_each(|step| usage += step.usage);
         usage
     }
-}
-
-/// One step that was taken, from its prep to its post.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct StepRecord {
-    /// The position of the step.
-    pub position: Position,
-    /// The name of its node.
-    pub node: String,
-    /// The action of the edge that it took. Empty for a plain arrow, and if it took none.
-    pub action: String,
-    /// What went wrong; `None`: it ended with an action.
-    pub category: Option<Category>,
-    /// When it began, by the machine's clock. `None` in records of older versions.
-    #[serde(
-        rename = "started_unix_ms",
-        with = "milliseconds::unix::optional",
-        default
-    )]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub started: Option<SystemTime>,
-    /// What its requests used, including those of nodes that its node called.
-    pub usage: Usage,
-    /// The time of these requests, from the start of each to the end of its validation. The times of concurrent
-    /// requests add up.
-    #[serde(rename = "asking_ms", with = "milliseconds")]
-    pub asking: Duration,
-    /// From its start to its end.
-    #[serde(rename = "elapsed_ms", with = "milliseconds")]
-    pub elapsed: Duration,
 }
 
 /// The figures of a step over all its visits.

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use llmnode_runtime::internal::{Position, milliseconds, read_format};
+use llmnode_runtime::internal::{Position, StepRecord, milliseconds, read_format};
 use llmnode_runtime::{Category, FormatError};
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::outline::Outline;
-use super::record::{FlowRecord, StepRecord, StepStats};
+use super::record::{FlowRecord, StepStats};
 
 const FORMAT: &str = "llmnode/flow-record";
 /// Raised for changes that an older reader would misread: a new variant of an enum, but not a new field.

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use llmnode_runtime::Category;
-use llmnode_runtime::internal::Position;
+use llmnode_runtime::internal::{Position, RunEvent, StepRecord};
 
 use super::outline::Outline;
-use super::record::{FlowRecord, StepRecord, StepStats};
+use super::record::{FlowRecord, StepStats};
 
 const REMEMBERED: usize = 256;
 
@@ -66,9 +66,9 @@ impl FlowWatch {
         *self.lock() = Some(LiveRecord::new(outline, at));
     }
 
-    pub(super) fn note(&self, note: impl FnOnce(&mut LiveRecord)) {
+    pub(super) fn take(&self, event: &RunEvent<'_>) {
         if let Some(live_record) = &mut *self.lock() {
-            note(live_record);
+            live_record.take(event);
         }
     }
 
@@ -78,11 +78,11 @@ impl FlowWatch {
 }
 
 #[derive(Debug)]
-pub(super) struct LiveRecord {
+struct LiveRecord {
     outline: Outline,
-    pub(super) position: Option<Position>,
-    pub(super) category: Option<Category>,
-    pub(super) elapsed: Duration,
+    position: Option<Position>,
+    category: Option<Category>,
+    elapsed: Duration,
     taken: u64,
     path: VecDeque<StepRecord>,
     steps: Vec<StepStats>,
@@ -107,7 +107,34 @@ impl LiveRecord {
         }
     }
 
-    pub(super) fn add(&mut self, step: StepRecord) {
+    pub(super) fn take(&mut self, event: &RunEvent<'_>) {
+        match event {
+            RunEvent::StepBegan { position, .. } => self.position = Some((*position).clone()),
+            RunEvent::StepEnded {
+                step,
+                edges,
+                next,
+                flow_elapsed,
+                ..
+            } => {
+                for (from, action) in *edges {
+                    self.count_edge(from, action);
+                }
+                self.add((*step).clone());
+                self.position = next.cloned();
+                self.elapsed = *flow_elapsed;
+            }
+            RunEvent::FlowEnded {
+                category, elapsed, ..
+            } => {
+                self.category = *category;
+                self.elapsed = *elapsed;
+            }
+            _ => {}
+        }
+    }
+
+    fn add(&mut self, step: StepRecord) {
         let index = match self.places.get(&step.position) {
             Some(index) => *index,
             None => {
@@ -127,7 +154,7 @@ impl LiveRecord {
     }
 
     /// Bounded by the edges of the flow: an action without an edge ends it before.
-    pub(super) fn count_edge(&mut self, from: &Position, action: &str) {
+    fn count_edge(&mut self, from: &Position, action: &str) {
         let position = self
             .ways
             .get(from)

@@ -1,21 +1,27 @@
-//! Watches, hooks and listeners of a running flow, and the flow around it.
+//! Watches, hooks and listeners of a running flow, and the flow around it: all are told of the same events.
 
-use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use llmnode_model::internal::catch_panic;
 use llmnode_runtime::Event;
-use llmnode_runtime::internal::{Observer, Position, PositionExt};
+use llmnode_runtime::internal::{Observer, Position, PositionExt, RunEvent, RunRecorder};
 
 use super::event::FlowEvent;
-use super::record::StepRecord;
-use super::watch::{FlowWatch, LiveRecord};
+use super::watch::FlowWatch;
 
 #[derive(Default)]
 pub(super) struct Watchers<'r> {
     pub(super) watches: Vec<FlowWatch>,
     pub(super) hooks: Vec<Hook<'r>>,
     pub(super) listeners: Vec<Listener<'r>>,
+    around: Option<Around<'r>>,
+}
+
+/// What observes the flow around this one.
+struct Around<'r> {
+    observer: &'r dyn Observer,
+    /// The names of the calls that lead to this flow.
+    calls: Vec<String>,
 }
 
 type Listener<'r> = Box<dyn FnMut(&Position, &Event) + Send + 'r>;
@@ -24,9 +30,9 @@ type Hook<'r> = Box<dyn FnMut(&FlowEvent<'_>) + Send + 'r>;
 
 impl<'r> Watchers<'r> {
     /// For a flow in a call, whose observer also gets the flow's steps and answers.
-    pub(super) fn within((around, calls): (&'r dyn Observer, Vec<String>)) -> Self {
+    pub(super) fn within((observer, calls): (&'r dyn Observer, Vec<String>)) -> Self {
         let mut watchers = Watchers::default();
-        if around.listens() {
+        if observer.listens() {
             let calls = calls.clone();
             watchers.listeners.push(Box::new(move |at, event| {
                 let path: Vec<String> = calls
@@ -35,14 +41,10 @@ impl<'r> Watchers<'r> {
                     .chain(at.labels())
                     .map(str::to_owned)
                     .collect();
-                around.event(&path, event);
+                observer.event(&path, event);
             }));
         }
-        watchers.hooks.push(Box::new(move |event| {
-            if let Some(mut inner) = NestedEvent::from_event(event) {
-                around.step(&calls, &mut inner);
-            }
-        }));
+        watchers.around = Some(Around { observer, calls });
         watchers
     }
 }
@@ -65,9 +67,10 @@ impl<'r> ActiveWatchers<'r> {
             watches,
             hooks,
             listeners,
+            around,
         } = &watchers;
         let listens = !listeners.is_empty();
-        let observes = listens || !hooks.is_empty();
+        let observes = listens || !hooks.is_empty() || around.is_some();
         if !observes && watches.is_empty() {
             return None;
         }
@@ -83,26 +86,18 @@ impl<'r> ActiveWatchers<'r> {
         }))
     }
 
-    pub(super) fn step_begins(&self, at: &Position, node: &str) {
-        self.lock().at = at.clone();
-        self.note(|live_record| live_record.position = Some(at.clone()));
-        self.notify(&FlowEvent::StepBegins { position: at, node });
-    }
-
-    pub(super) fn note(&self, note: impl Fn(&mut LiveRecord)) {
-        self.lock()
-            .watchers
-            .watches
-            .iter()
-            .for_each(|watch| watch.note(&note));
-    }
-
-    pub(super) fn notify(&self, event: &FlowEvent<'_>) {
-        self.lock()
-            .watchers
-            .hooks
-            .iter_mut()
-            .for_each(|hook| run_hook(|| hook(event)));
+    /// Tells the flow around this one, then the hooks.
+    fn notify(&self, event: &RunEvent<'_>) {
+        let watchers = &mut self.lock().watchers;
+        if let Some(Around { observer, calls }) = &watchers.around {
+            run_hook(|| observer.step(calls, event));
+        }
+        if let Some(event) = FlowEvent::new(event) {
+            watchers
+                .hooks
+                .iter_mut()
+                .for_each(|hook| run_hook(|| hook(&event)));
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, WatcherState<'r>> {
@@ -112,6 +107,23 @@ impl<'r> ActiveWatchers<'r> {
 
     fn below<'c>(&self, calls: &'c [String]) -> &'c [String] {
         calls.get(self.depth + 1..).unwrap_or_default()
+    }
+}
+
+impl RunRecorder for ActiveWatchers<'_> {
+    /// The position moves first: hooks may look at a watch.
+    fn record(&self, event: &RunEvent<'_>) {
+        let mut state = self.lock();
+        if let RunEvent::StepBegan { position, .. } = event {
+            state.at = (*position).clone();
+        }
+        state
+            .watchers
+            .watches
+            .iter()
+            .for_each(|watch| watch.take(event));
+        drop(state);
+        self.notify(event);
     }
 }
 
@@ -131,71 +143,48 @@ impl Observer for ActiveWatchers<'_> {
             .for_each(|listener| run_hook(|| listener(at, event)));
     }
 
-    fn step(&self, calls: &[String], step: &mut dyn Any) {
-        let Some(inner) = step.downcast_mut::<NestedEvent>() else {
-            return;
-        };
-        inner.nest_under(
-            &self
-                .lock()
-                .at
-                .below(self.below(calls).iter().map(String::as_str)),
-        );
-        self.notify(&inner.event());
+    /// Its hooks are told of the steps of flows within its steps, at positions below theirs. Its watches are not.
+    fn step(&self, calls: &[String], event: &RunEvent<'_>) {
+        let below = self.below(calls).iter().map(String::as_str);
+        let around = self.lock().at.below(below);
+        match *event {
+            RunEvent::StepBegan {
+                flow,
+                position,
+                node,
+                started,
+            } => self.notify(&RunEvent::StepBegan {
+                flow,
+                position: &around.below(position.labels()),
+                node,
+                started,
+            }),
+            RunEvent::StepEnded {
+                flow,
+                step,
+                edges,
+                next,
+                flow_elapsed,
+            } => {
+                let mut step = step.clone();
+                step.position = around.below(step.position.labels());
+                let next = next.map(|next| around.below(next.labels()));
+                self.notify(&RunEvent::StepEnded {
+                    flow,
+                    step: &step,
+                    edges,
+                    next: next.as_ref(),
+                    flow_elapsed,
+                });
+            }
+            // The end of the outer step reports the end of a nested flow.
+            _ => {}
+        }
     }
 }
 
 fn run_hook(hook: impl FnOnce()) {
     if let Err(message) = catch_panic(hook) {
         tracing::error!(target: "llmnode::hook", "a hook of a flow panicked: {message}");
-    }
-}
-
-enum NestedEvent {
-    Begins {
-        position: Position,
-        node: String,
-    },
-    Ended {
-        step: Box<StepRecord>,
-        next: Option<Position>,
-    },
-}
-
-impl NestedEvent {
-    /// `None` for the end of a nested flow, which the end of the outer step reports.
-    fn from_event(event: &FlowEvent<'_>) -> Option<Self> {
-        match event {
-            FlowEvent::StepBegins { position, node } => Some(NestedEvent::Begins {
-                position: (*position).clone(),
-                node: (*node).to_owned(),
-            }),
-            FlowEvent::StepEnded { step, next } => Some(NestedEvent::Ended {
-                step: Box::new((*step).clone()),
-                next: next.cloned(),
-            }),
-            FlowEvent::FlowEnded { .. } => None,
-        }
-    }
-
-    fn event(&self) -> FlowEvent<'_> {
-        match self {
-            NestedEvent::Begins { position, node } => FlowEvent::StepBegins { position, node },
-            NestedEvent::Ended { step, next } => FlowEvent::StepEnded {
-                step,
-                next: next.as_ref(),
-            },
-        }
-    }
-
-    fn nest_under(&mut self, around: &Position) {
-        let below = |position: &mut Position| *position = around.below(position.labels());
-        match self {
-            NestedEvent::Begins { position, .. } => below(position),
-            NestedEvent::Ended { step, next } => {
-                below(&mut step.position);
-                next.iter_mut().for_each(below);
-            }
-        }
     }
 }
