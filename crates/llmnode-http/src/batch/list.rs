@@ -11,7 +11,8 @@ pub(crate) fn too_many_pages() -> ModelError {
     ModelError::new(Category::BadResponse, message)
 }
 
-/// As a value in a query.
+/// As a value in a query. OpenAI's and Anthropic's lists go on after an id, which needs no escapes.
+#[cfg(feature = "gemini")]
 pub(crate) fn percent_encoded(text: &str) -> String {
     use std::fmt::Write as _;
     let mut encoded = String::new();
@@ -28,7 +29,7 @@ pub(crate) fn percent_encoded(text: &str) -> String {
     encoded
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "gemini"))]
 mod tests {
     use super::percent_encoded;
 
