@@ -3,7 +3,7 @@
 //! It is one JSON object with one line for each case, sorted by the case's name, so that a change reads well as a diff. It has scores,
 //! tokens and times, and no answers unless they are asked for: a repository is read by many.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
@@ -12,7 +12,7 @@ use std::time::Duration;
 use llmnode_runtime::FormatError;
 use llmnode_runtime::internal::files::write_atomically;
 use llmnode_runtime::internal::{milliseconds, read_format};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::Value;
 
 use super::evaluated_case::EvaluatedCase;
@@ -36,7 +36,11 @@ pub(super) struct Baseline {
 pub(super) struct BaselineCase {
     /// The name of the case: see `EvaluatedCase::name`.
     pub(super) case: String,
+    /// Whether it had to be right each time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) must: bool,
     /// The mean over the repeats.
+    #[serde(deserialize_with = "share")]
     pub(super) score: f64,
     /// `None`: a request did not report its usage.
     #[serde(default)]
@@ -74,8 +78,23 @@ impl Baseline {
         }
     }
 
+    /// People merge and edit the file: what no evaluation can have written is refused, so that it decides nothing.
     pub(super) fn read(json: &str) -> Result<Self, FormatError> {
-        read_format(json, FORMAT, VERSION)
+        // Some editors begin a file with a mark of its encoding.
+        let json = json.strip_prefix('\u{feff}').unwrap_or(json);
+        let baseline: Baseline = read_format(json, FORMAT, VERSION)?;
+        let mut seen = HashSet::new();
+        let again = baseline.cases.iter().find(|case| !seen.insert(&case.case));
+        match again {
+            None => Ok(baseline),
+            Some(case) => {
+                let why = format!("the case `{}` is there twice", case.case);
+                Err(FormatError::Malformed {
+                    format: FORMAT,
+                    source: de::Error::custom(why),
+                })
+            }
+        }
     }
 
     pub(super) fn write(&self, path: &Path) -> io::Result<()> {
@@ -117,10 +136,20 @@ impl BaselineCase {
     fn of(case: &EvaluatedCase, with_answers: bool) -> Self {
         BaselineCase {
             case: case.name.clone(),
+            must: case.must,
             score: case.score,
             tokens: case.usage.total.total(),
             elapsed: case.elapsed,
             answer: case.output.clone().filter(|_| with_answers),
         }
     }
+}
+
+fn share<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    let score = f64::deserialize(from)?;
+    if (0.0..=1.0).contains(&score) {
+        return Ok(score);
+    }
+    let unexpected = de::Unexpected::Float(score);
+    Err(de::Error::invalid_value(unexpected, &"a score from 0 to 1"))
 }

@@ -1,16 +1,20 @@
 //! The cases that a report and a baseline both have, matched by their names.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use super::baseline::{Baseline, BaselineCase};
 use super::evaluated_case::EvaluatedCase;
 use super::report::Evaluation;
 
-/// The cases that a report and a baseline both have.
+/// The cases that a report and a baseline both have, and those that one of them lacks.
 pub(super) struct Common<'a> {
     pub(super) pairs: Vec<Pair<'a>>,
-    pub(super) added: usize,
-    pub(super) gone: usize,
+    /// The places of the cases that are new.
+    pub(super) added: Vec<usize>,
+    /// The names of those that are gone.
+    pub(super) gone: Vec<String>,
+    /// The names of those that had to be right, and now need not be, or are gone.
+    pub(super) no_must: Vec<String>,
 }
 
 pub(super) struct Pair<'a> {
@@ -40,10 +44,28 @@ impl<'a> Common<'a> {
                 })
             })
             .collect();
-        let now: BTreeSet<&str> = report.cases.iter().map(|case| case.name.as_str()).collect();
-        let added = now.iter().filter(|name| !known.contains_key(*name)).count();
-        let gone = known.keys().filter(|name| !now.contains(*name)).count();
-        Common { pairs, added, gone }
+        let is_new = |case: &EvaluatedCase| !known.contains_key(case.name.as_str());
+        let places = report.cases.iter().enumerate();
+        let added = places.filter(|(_, case)| is_new(case));
+        let now: HashMap<&str, &EvaluatedCase> = report
+            .cases
+            .iter()
+            .map(|case| (case.name.as_str(), case))
+            .collect();
+        let before = baseline.cases.iter();
+        let gone = before
+            .clone()
+            .filter(|case| !now.contains_key(case.case.as_str()));
+        let no_must = before.filter(|case| {
+            let still = now.get(case.case.as_str());
+            case.must && still.is_none_or(|now| !now.must)
+        });
+        Common {
+            pairs,
+            added: added.map(|(place, _)| place).collect(),
+            gone: gone.map(|case| case.case.clone()).collect(),
+            no_must: no_must.map(|case| case.case.clone()).collect(),
+        }
     }
 
     pub(super) fn differences(&self) -> Vec<f64> {

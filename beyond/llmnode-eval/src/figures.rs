@@ -32,6 +32,13 @@ pub(super) fn seconds(time: Option<f64>) -> String {
     time.map_or_else(|| "?".to_owned(), |time| format!("{time:.2}"))
 }
 
+/// From the lowest to the highest of several repeats. `None`: all are the same, or there is one.
+pub(super) fn spread(scores: &[f64]) -> Option<String> {
+    let lowest = scores.iter().copied().reduce(f64::min)?;
+    let highest = scores.iter().copied().reduce(f64::max)?;
+    (lowest < highest).then(|| format!("{lowest:.3} to {highest:.3}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,10 +3,10 @@
 //! In come a report and the file of the baseline, out comes a [`Verdict`] that lets the test pass, or a [`GateError`] that fails it.
 //! In this order:
 //!
-//! 1. a case that must be right and is not fails, with or without a baseline;
+//! 1. a case that must be right and is not fails, with or without a baseline; what the others say stands beside it;
 //! 2. outages left too many cases without a score, or one that must be right: that is unfinished, and never a fall;
 //! 3. an evaluation that was started to write the baseline writes it, and passes;
-//! 4. what cannot be compared is refused: no baseline, another node or metric, other data;
+//! 4. what cannot be compared is refused: no baseline, another node or metric, other data, and a file that nobody can have measured;
 //! 5. *worse*: the scores fell, and by more than chance would make them fall. Only this fails by a comparison;
 //! 6. *no worse*: the lowest difference that would not be surprising is above the margin;
 //! 7. *cannot tell* otherwise, which passes unless the gate is strict: with a dozen cases hardly anything can be told, and who fails
@@ -21,7 +21,7 @@ use super::baseline::Baseline;
 use super::common::Common;
 use super::fall::is_surprising;
 use super::gate_error::{FallenCase, GateError};
-use super::report::Evaluation;
+use super::report::{Evaluation, Measured};
 use super::verdict::{Verdict, VerdictKind};
 
 const MARGIN: f64 = 0.05;
@@ -79,12 +79,19 @@ impl Gate {
     /// # Errors
     /// A [`GateError`]: the node is worse, a case that must be right is not, or nothing can be compared.
     pub fn check(&self, report: &Evaluation) -> Result<Verdict, GateError> {
-        self.must(report)?;
+        self.check_margin()?;
+        let wrong = wrong_musts(report);
+        if !wrong.is_empty() {
+            return Err(GateError::Must {
+                cases: wrong,
+                verdict: self.beside(report).map(Box::new),
+            });
+        }
         unfinished(report)?;
         if report.is_blessing {
             return self.write(report);
         }
-        let baseline = self.read(report)?;
+        let baseline = self.read(&report.test)?;
         self.compare(report, &baseline)
     }
 
@@ -115,6 +122,12 @@ impl Gate {
     where
         E: IntoFuture<Output = Result<Evaluation, NodeError>>,
     {
+        self.check_margin()?;
+        // Who has no baseline learns it before the model is paid.
+        let measured = Measured::on_this_thread(1);
+        if !measured.is_blessing {
+            self.read(&measured.test)?;
+        }
         let first = self.check(&evaluate().await.map_err(GateError::Evaluation)?);
         match first {
             Err(GateError::Worse { .. }) => {
@@ -124,20 +137,28 @@ impl Gate {
         }
     }
 
-    fn must(&self, report: &Evaluation) -> Result<(), GateError> {
-        let scored = report
-            .cases()
-            .iter()
-            .enumerate()
-            .filter(|(_, case)| !case.is_left_out());
-        let wrong = scored.filter(|(_, case)| case.must && case.lowest() < 1.0);
-        let wrong: Vec<_> = wrong
-            .map(|(at, case)| FallenCase::alone(at, case))
-            .collect();
-        if wrong.is_empty() {
+    /// A percentage in place of a share would let every loss pass.
+    fn check_margin(&self) -> Result<(), GateError> {
+        let margin = self.margin;
+        if (0.0..=1.0).contains(&margin) {
             Ok(())
         } else {
-            Err(GateError::Must { cases: wrong })
+            Err(GateError::Margin { margin })
+        }
+    }
+
+    /// How all cases compare, beside those that must be right and are not. `None`: they cannot be compared.
+    fn beside(&self, report: &Evaluation) -> Option<Verdict> {
+        if report.is_blessing || unfinished(report).is_err() {
+            return None;
+        }
+        let baseline = self.read(&report.test).ok()?;
+        match self.compare(report, &baseline) {
+            Ok(verdict) => Some(verdict),
+            Err(GateError::Worse { verdict, .. } | GateError::CannotTell { verdict }) => {
+                Some(*verdict)
+            }
+            Err(_) => None,
         }
     }
 
@@ -154,14 +175,13 @@ impl Gate {
         Ok(Verdict::written(report, &self.path))
     }
 
-    fn read(&self, report: &Evaluation) -> Result<Baseline, GateError> {
+    fn read(&self, test: &str) -> Result<Baseline, GateError> {
         let text = match std::fs::read_to_string(&self.path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                let test = report.test.clone();
                 return Err(GateError::NoBaseline {
                     path: self.path.clone(),
-                    test,
+                    test: test.to_owned(),
                 });
             }
             Err(error) => return Err(self.file(error)),
@@ -201,10 +221,21 @@ impl Gate {
             );
             return Err(self.not_comparable(why));
         }
+        // Who puts a case first has moved all others.
+        let are_places = report.cases.iter().all(|case| case.name.starts_with('#'));
+        if are_places && report.cases.len() != baseline.cases.len() {
+            let now = report.cases.len();
+            let then = baseline.cases.len();
+            let why = format!(
+                "it has {then} cases and there are {now}, and cases that the program makes are known by their places alone: \
+                 read them from a file, which may grow"
+            );
+            return Err(self.not_comparable(why));
+        }
         let common = Common::of(report, baseline);
         let all = report.cases.len().max(baseline.cases.len());
         let in_both = common.pairs.len();
-        if (in_both as f64) < all as f64 * LEAST_COMMON {
+        if in_both == 0 || (in_both as f64) < all as f64 * LEAST_COMMON {
             return Err(self.not_comparable(format!("only {in_both} of {all} cases are in both")));
         }
         let mut verdict = Verdict::between(report, baseline, &common, self.margin);
@@ -252,6 +283,14 @@ impl Evaluation {
     pub fn against(&self, baseline: impl AsRef<Path>) -> Result<Verdict, GateError> {
         Gate::new(baseline.as_ref()).check(self)
     }
+}
+
+fn wrong_musts(report: &Evaluation) -> Vec<FallenCase> {
+    let cases = report.cases.iter().enumerate();
+    let wrong = cases.filter(|(_, case)| case.must && !case.is_left_out() && case.lowest() < 1.0);
+    wrong
+        .map(|(place, case)| FallenCase::alone(place, case))
+        .collect()
 }
 
 fn unfinished(report: &Evaluation) -> Result<(), GateError> {

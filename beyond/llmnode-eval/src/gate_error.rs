@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::columns::shown;
 use super::common::Pair;
 use super::evaluated_case::EvaluatedCase;
+use super::figures::spread;
 use super::verdict::Verdict;
 
 const LISTED: usize = 20;
@@ -26,10 +27,24 @@ pub enum GateError {
         cases: Vec<FallenCase>,
     },
     /// Cases with `"must": true` are wrong.
-    #[error("{} that must be right {} not:{}", counted(cases.len()), if cases.len() == 1 { "is" } else { "are" }, listed(cases))]
+    #[error(
+        "{} that must be right {} not:{}{}",
+        counted(cases.len()),
+        if cases.len() == 1 { "is" } else { "are" },
+        listed(cases),
+        beside(verdict.as_deref())
+    )]
     Must {
         /// These cases.
         cases: Vec<FallenCase>,
+        /// How all cases compare to the baseline. `None`: there is none, or it cannot be compared.
+        verdict: Option<Box<Verdict>>,
+    },
+    /// The margin of the gate is no share.
+    #[error("the margin is {margin}, which is not from 0 to 1; five points of a hundred are 0.05")]
+    Margin {
+        /// As it was set.
+        margin: f64,
     },
     /// The gate is strict, and there are too few cases to tell.
     #[error("{verdict}\nthe gate is strict: add cases or repeats, or widen the margin")]
@@ -39,13 +54,14 @@ pub enum GateError {
     },
     /// There is no baseline yet.
     #[error(
-        "there is no baseline {}; write it with LLMNODE_BLESS={test} cargo test {test} -- --ignored, which evaluates three times as often",
-        path.display()
+        "there is no baseline {0}; write it with LLMNODE_BLESS={1} cargo test {1} -- --ignored, which evaluates three times as often",
+        path.display(),
+        if test.is_empty() { "the_name_of_the_test" } else { test }
     )]
     NoBaseline {
         /// The file that is missing.
         path: PathBuf,
-        /// The name of the test, by the thread on which the evaluation was made.
+        /// The name of the test, by the thread on which the evaluation was made. Empty: that was no thread of a test.
         test: String,
     },
     /// `LLMNODE_BLESS` is set where `CI` is, too: a baseline is written by a person.
@@ -109,6 +125,8 @@ pub struct FallenCase {
     pub before: Option<f64>,
     /// Its score now.
     pub now: f64,
+    /// The scores of its repeats now, in order. Empty: it was asked once.
+    pub scores: Vec<f64>,
     /// What the metric said about its answer, or why it failed.
     pub feedback: String,
     /// Its answer in the baseline, where that keeps answers, and now.
@@ -121,6 +139,7 @@ impl FallenCase {
             place,
             before: None,
             now: case.lowest(),
+            scores: case.scores.clone(),
             feedback: case.reason().to_owned(),
             answers: [None, case.output.clone()],
         }
@@ -155,6 +174,9 @@ impl fmt::Display for FallenCase {
             write!(f, "{before:.3} → ")?;
         }
         write!(f, "{:.3}", self.now)?;
+        if let Some(spread) = spread(&self.scores) {
+            write!(f, " ({spread})")?;
+        }
         if !self.feedback.is_empty() {
             write!(f, "  {}", shown(&self.feedback, 200))?;
         }
@@ -168,6 +190,10 @@ impl fmt::Display for FallenCase {
         }
         Ok(())
     }
+}
+
+fn beside(verdict: Option<&Verdict>) -> String {
+    verdict.map_or_else(String::new, |verdict| format!("\nof all cases: {verdict}"))
 }
 
 fn counted(cases: usize) -> String {

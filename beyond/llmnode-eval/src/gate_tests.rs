@@ -37,7 +37,7 @@ fn case(place: usize, score: f64) -> EvaluatedCase {
     usage.requests = 1;
     usage.total.known = 12;
     let case = json!({
-        "name": format!("#{place:03}"), "score": score, "feedback": if score < 1.0 { "expected 1, got 2" } else { "" },
+        "name": format!("row-{place:03}"), "score": score, "feedback": if score < 1.0 { "expected 1, got 2" } else { "" },
         "output": {"team": if score < 1.0 { "roofers" } else { "repairs" }}, "model": "alpha", "usage": usage, "elapsed_ms": 250,
     });
     serde_json::from_value(case).unwrap()
@@ -65,11 +65,11 @@ fn a_baseline_has_a_line_for_each_case_and_no_answer() {
     let text = std::fs::read_to_string(&path).unwrap();
     assert_eq!(
         text,
-        r##"{"format":"llmnode/baseline","version":1,"node":"sort","metric":"exact","repeats":1,"models":["alpha"],"cases":[
-{"case":"#000","score":0.0,"tokens":12,"elapsed_ms":250.0},
-{"case":"#001","score":1.0,"tokens":12,"elapsed_ms":250.0}
+        r#"{"format":"llmnode/baseline","version":1,"node":"sort","metric":"exact","repeats":1,"models":["alpha"],"cases":[
+{"case":"row-000","score":0.0,"tokens":12,"elapsed_ms":250.0},
+{"case":"row-001","score":1.0,"tokens":12,"elapsed_ms":250.0}
 ]}
-"##
+"#
     );
     Baseline::of(&report(1, 1), true).write(&path.path).unwrap();
     assert!(
@@ -172,7 +172,10 @@ fn a_case_that_must_be_right_fails_by_itself() {
     now.cases[1].scores = vec![1.0, 0.0, 1.0];
     now.cases[1].score = 2.0 / 3.0;
     let error = now.against(file("must")).unwrap_err();
-    assert!(matches!(&error, GateError::Must { cases } if cases[0].place == 1));
+    assert!(
+        matches!(&error, GateError::Must { cases, verdict: None } if cases[0].place == 1),
+        "there is no baseline: {error}"
+    );
     let outage = Failure {
         category: Category::Network,
         message: "refused".to_owned(),
@@ -194,7 +197,7 @@ fn a_case_that_must_be_right_fails_by_itself() {
     assert!(
         error
             .to_string()
-            .starts_with("a case that must be right is not:\n  case 1: 0.000"),
+            .starts_with("a case that must be right is not:\n  case 1: 0.000 (0.000 to 1.000)"),
         "{error}"
     );
 }
@@ -236,7 +239,10 @@ fn new_and_gone_cases_and_another_model_are_named() {
         .iter_mut()
         .for_each(|case| case.model = Some("beta".to_owned()));
     let shown = now.against(&path).unwrap().to_string();
-    assert!(shown.contains("\ncases: 2 new, 1 gone"), "{shown}");
+    assert!(
+        shown.contains("\ncases: 2 (19, 20) new, 1 (row-000) gone"),
+        "{shown}"
+    );
     assert!(
         shown.contains("\nthe model changed from alpha to beta"),
         "{shown}"
@@ -321,5 +327,166 @@ fn times_of_repeats_are_means_and_what_they_used_is_a_sum() {
     assert_eq!(
         (merged.feedback.as_str(), merged.name.as_str(), merged.must),
         ("expected 1, got 2", "a", true)
+    );
+}
+
+/// Who broke the prompt learns at once how much else fell.
+#[test]
+fn beside_a_case_that_must_be_right_stands_what_the_others_say() {
+    let path = file("beside");
+    baseline(&path, &report(60, 0));
+    let mut now = report(60, 20);
+    now.cases[3].must = true;
+    let error = now.against(&path).unwrap_err();
+    let GateError::Must { cases, verdict } = &error else {
+        panic!("{error}")
+    };
+    assert_eq!(cases.len(), 1);
+    let verdict = verdict.as_ref().unwrap();
+    assert_eq!(verdict.kind, VerdictKind::Worse);
+    let shown = error.to_string();
+    assert!(
+        shown.contains("\nof all cases: worse: -0.333 over 60 cases"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_case_that_no_longer_must_be_right_is_named() {
+    let path = file("no-must");
+    let mut then = report(30, 0);
+    then.cases[0].must = true;
+    then.cases[1].must = true;
+    baseline(&path, &then);
+    // The first is gone, the second is unmarked.
+    let mut now = report(30, 0);
+    now.cases.remove(0);
+    let verdict = now.against(&path).unwrap();
+    assert_eq!(verdict.no_must, ["row-000", "row-001"]);
+    let shown = verdict.to_string();
+    assert!(
+        shown.contains("\nhad to be right, and need not be now: 2 (row-000, row-001)"),
+        "{shown}"
+    );
+}
+
+/// A merge, a slip of the hand: such a file decides nothing.
+#[test]
+fn a_baseline_that_nobody_can_have_measured_is_refused() {
+    let path = file("edited");
+    baseline(&path, &report(2, 1));
+    let written = std::fs::read_to_string(&path).unwrap();
+    let line = r#"{"case":"row-001","score":1.0,"tokens":12,"elapsed_ms":250.0}"#;
+    for (edited, said) in [
+        (written.replace("1.0,", "5.0,"), "a score from 0 to 1"),
+        (written.replace("1.0,", "-0.5,"), "a score from 0 to 1"),
+        (written.replace("1.0,", "null,"), "invalid type: null"),
+        (
+            written.replace(line, &format!("{line},\n{line}")),
+            "the case `row-001` is there twice",
+        ),
+        (
+            written.replace("250.0", "-1"),
+            "expected milliseconds of 0 or more",
+        ),
+        (format!("<<<<<<< ours\n{written}"), "expected value"),
+    ] {
+        std::fs::write(&path, edited).unwrap();
+        let error = report(2, 1).against(&path).unwrap_err();
+        assert!(matches!(error, GateError::Format { .. }), "{error}");
+        assert!(error.to_string().contains(said), "{error}");
+    }
+    // What is only odd is read: a mark of the encoding, line ends of Windows, figures beyond all that was ever used.
+    let odd = written
+        .replace("\n", "\r\n")
+        .replace("12,", "18446744073709551615,")
+        .replace("250.0", "1e300");
+    std::fs::write(&path, format!("\u{feff}{odd}")).unwrap();
+    let verdict = report(2, 1).against(&path).unwrap();
+    assert_eq!(verdict.tokens, Some([u64::MAX, 24]));
+}
+
+/// `.margin(5.0)` is no five points: nothing would ever be worse.
+#[tokio::test]
+async fn a_margin_that_is_no_share_is_refused_before_anything_is_asked() {
+    for margin in [5.0, -0.1, f64::NAN, f64::INFINITY] {
+        let gate = Gate::new(file("margin").path.clone()).margin(margin);
+        assert!(matches!(
+            gate.check(&report(3, 0)),
+            Err(GateError::Margin { .. })
+        ));
+        let never =
+            || -> std::future::Ready<Result<Evaluation, NodeError>> { panic!("a model was asked") };
+        assert!(matches!(
+            gate.confirm(never).await,
+            Err(GateError::Margin { .. })
+        ));
+    }
+}
+
+#[tokio::test]
+async fn without_a_baseline_no_model_is_asked() {
+    let never =
+        || -> std::future::Ready<Result<Evaluation, NodeError>> { panic!("a model was asked") };
+    let error = Gate::new(file("unasked-none").path.clone())
+        .confirm(never)
+        .await
+        .unwrap_err();
+    let name = "without_a_baseline_no_model_is_asked";
+    assert!(
+        error.to_string().contains(&format!("LLMNODE_BLESS={name}")),
+        "{error}"
+    );
+}
+
+#[test]
+fn nothing_at_all_is_not_compared() {
+    let path = file("empty");
+    baseline(&path, &report(0, 0));
+    let error = report(0, 0).against(&path).unwrap_err();
+    assert!(
+        error.to_string().contains("only 0 of 0 cases are in both"),
+        "{error}"
+    );
+}
+
+/// Each case would be held against its neighbour.
+#[test]
+fn cases_of_a_program_that_have_moved_are_not_compared() {
+    let path = file("moved");
+    let of_program = |cases: usize| {
+        let mut report = report(cases, 0);
+        for (place, case) in report.cases.iter_mut().enumerate() {
+            case.name = format!("#{place}");
+        }
+        report
+    };
+    baseline(&path, &of_program(20));
+    assert!(of_program(20).against(&path).is_ok());
+    let error = of_program(21).against(&path).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("it has 20 cases and there are 21"),
+        "{error}"
+    );
+}
+
+#[test]
+fn only_a_thread_of_a_test_has_the_name_of_one() {
+    let named = |thread: &str| {
+        let builder = std::thread::Builder::new().name(thread.to_owned());
+        let measured = builder.spawn(|| Measured::on_this_thread(1)).unwrap();
+        measured.join().unwrap().test
+    };
+    assert_eq!(named("letters::are_sorted"), "are_sorted");
+    assert_eq!(named("main"), "");
+    assert_eq!(named("tokio-rt-worker"), "");
+    let error = report(1, 0).against(file("unnamed")).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("LLMNODE_BLESS=the_name_of_the_test cargo test the_name_of_the_test"),
+        "{error}"
     );
 }

@@ -39,8 +39,9 @@ pub struct Evaluation {
 /// How often an evaluation asks, and for which test.
 pub(super) struct Measured {
     pub(super) repeats: u32,
-    is_blessing: bool,
-    test: String,
+    pub(super) is_blessing: bool,
+    /// Empty: it runs on no thread of a test.
+    pub(super) test: String,
 }
 
 impl Measured {
@@ -48,7 +49,10 @@ impl Measured {
     /// baseline is an error in each later verdict.
     pub(super) fn on_this_thread(repeats: u32) -> Self {
         let thread = std::thread::current();
-        let path = thread.name().unwrap_or_default();
+        let path = thread
+            .name()
+            .filter(|name| is_test(name))
+            .unwrap_or_default();
         let test = path.rsplit("::").next().unwrap_or_default().to_owned();
         let blessed = std::env::var("LLMNODE_BLESS").unwrap_or_default();
         let is_blessing = !test.is_empty() && (blessed == test || blessed == path);
@@ -63,6 +67,12 @@ impl Measured {
             test,
         }
     }
+}
+
+/// A program and the threads of a runtime have names, too, such as `main` and `tokio-rt-worker`.
+fn is_test(thread: &str) -> bool {
+    let is_path = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == ':';
+    thread != "main" && thread.chars().all(is_path)
 }
 
 impl Evaluation {
@@ -182,7 +192,8 @@ impl Evaluation {
             .iter()
             .filter(|case| case.replayed == 0 && !case.is_left_out())
             .collect();
-        let sum: Duration = asked.iter().map(|case| case.elapsed).sum();
+        let times = asked.iter().map(|case| case.elapsed);
+        let sum = times.fold(Duration::ZERO, Duration::saturating_add);
         sum.checked_div(u32::try_from(asked.len()).unwrap_or(u32::MAX))
     }
 

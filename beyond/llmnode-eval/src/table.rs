@@ -7,7 +7,7 @@ use llmnode_runtime::Usage;
 
 use super::columns::shown;
 use super::evaluated_case::EvaluatedCase;
-use super::figures::{grouped, tokens};
+use super::figures::{grouped, spread, tokens};
 use super::report::Evaluation;
 
 const LISTED: usize = 20;
@@ -98,6 +98,9 @@ impl Evaluation {
                 "\n{index:>6}  {:>5.3}  {tokens:>8}  {time:>7.2}",
                 case.score
             )?;
+            if let Some(spread) = spread(&case.scores) {
+                write!(f, "  {spread}")?;
+            }
             match reason(case) {
                 reason if reason.is_empty() => {}
                 reason => write!(f, "  {reason}")?,

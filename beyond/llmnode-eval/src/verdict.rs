@@ -9,6 +9,9 @@ use super::common::Common;
 use super::fall::{chance_of_fall, lowest_difference};
 use super::report::Evaluation;
 
+/// Of new and gone cases, so many are named.
+const LISTED: usize = 5;
+
 /// What a gate found. `Display` says it in a line or two.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -27,10 +30,12 @@ pub struct Verdict {
     pub margin: f64,
     /// The models that answered, then and now. `None`: the same ones.
     pub models: Option<[BTreeSet<String>; 2]>,
-    /// How many cases are new.
-    pub added: usize,
-    /// How many cases of the baseline are gone.
-    pub gone: usize,
+    /// The places of the cases that are new.
+    pub added: Vec<usize>,
+    /// The cases of the baseline that are gone, as it names them.
+    pub gone: Vec<String>,
+    /// The cases that had to be right in the baseline and are gone, or need not be right any more.
+    pub no_must: Vec<String>,
     /// Tokens of one repeat of the cases that both have, then and now. `None`: a request did not report its usage.
     pub tokens: Option<[u64; 2]>,
 }
@@ -59,12 +64,9 @@ impl Verdict {
     ) -> Self {
         let differences = common.differences();
         let steps = report.repeats.saturating_mul(baseline.repeats).max(1);
-        let tokens_then = common.pairs.iter().map(|pair| pair.then.tokens).sum();
-        let tokens_now = common
-            .pairs
-            .iter()
-            .map(|pair| pair.now.usage.total.total())
-            .sum();
+        let tokens_then = sum(common.pairs.iter().map(|pair| pair.then.tokens));
+        let now = common.pairs.iter().map(|pair| pair.now);
+        let tokens_now = sum(now.map(|case| case.usage.total.total()));
         let tokens =
             per_repeat(tokens_then, baseline.repeats).zip(per_repeat(tokens_now, report.repeats));
         let models = report.models();
@@ -78,8 +80,9 @@ impl Verdict {
             margin,
             models: (are_known && models != baseline.models)
                 .then(|| [baseline.models.clone(), models]),
-            added: common.added,
-            gone: common.gone,
+            added: common.added.clone(),
+            gone: common.gone.clone(),
+            no_must: common.no_must.clone(),
             tokens: tokens.map(|(then, now)| [then, now]),
         }
     }
@@ -93,8 +96,9 @@ impl Verdict {
             lowest: 0.0,
             margin: 0.0,
             models: None,
-            added: 0,
-            gone: 0,
+            added: Vec::new(),
+            gone: Vec::new(),
+            no_must: Vec::new(),
             tokens: None,
         }
     }
@@ -136,7 +140,7 @@ impl fmt::Display for Verdict {
             VerdictKind::NoWorse if self.is_better() => {
                 write!(
                     f,
-                    "better: {difference:+.3} over {cases} cases, by {lowest:.3} at least; write a new baseline to keep it"
+                    "better: {difference:+.3} over {cases} cases, by {lowest:.3} at least; if node, prompt or model changed, write a new baseline to keep it"
                 )?;
             }
             VerdictKind::NoWorse => {
@@ -167,8 +171,14 @@ impl fmt::Display for Verdict {
 
 impl Verdict {
     fn write_changes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.added > 0 || self.gone > 0 {
-            write!(f, "\ncases: {} new, {} gone", self.added, self.gone)?;
+        if !self.added.is_empty() || !self.gone.is_empty() {
+            let added = listed(&self.added);
+            let gone = listed(&self.gone);
+            write!(f, "\ncases: {added} new, {gone} gone")?;
+        }
+        if !self.no_must.is_empty() {
+            let cases = listed(&self.no_must);
+            write!(f, "\nhad to be right, and need not be now: {cases}")?;
         }
         if let Some([then, now]) = &self.models {
             write!(
@@ -182,6 +192,21 @@ impl Verdict {
             Some([then, now]) if then != now => write!(f, "\ntokens a repeat: {then} → {now}"),
             _ => Ok(()),
         }
+    }
+}
+
+/// `None`: one of them is unknown.
+fn sum(mut tokens: impl Iterator<Item = Option<u64>>) -> Option<u64> {
+    tokens.try_fold(0_u64, |sum, tokens| Some(sum.saturating_add(tokens?)))
+}
+
+/// How many, and the first of them.
+fn listed(items: &[impl fmt::Display]) -> String {
+    let first: Vec<String> = items.iter().take(LISTED).map(ToString::to_string).collect();
+    let more = if items.len() > LISTED { ", .." } else { "" };
+    match items.len() {
+        0 => "0".to_owned(),
+        count => format!("{count} ({}{more})", first.join(", ")),
     }
 }
 

@@ -84,3 +84,28 @@ fn the_named_test_writes_it_with_three_times_the_repeats() {
     );
     std::fs::remove_dir_all(std::path::Path::new(&baseline).parent().unwrap()).unwrap();
 }
+
+/// The file is that of one of them, and whole.
+#[test]
+fn two_that_write_at_once_leave_a_whole_file() {
+    let folder = format!(
+        "{}/evals-at-once-{}",
+        env!("CARGO_TARGET_TMPDIR"),
+        std::process::id()
+    );
+    // A name that a shell or a parser could trip over.
+    let baseline = format!("{folder}/a b'\"{{x}} ü.json");
+    let writes = (0..4).map(|_| {
+        let baseline = baseline.clone();
+        std::thread::spawn(move || doubles_with(&baseline, &[("LLMNODE_BLESS", "doubles")]))
+    });
+    let writes: Vec<_> = writes.collect();
+    for write in writes {
+        let (succeeded, text) = write.join().unwrap();
+        assert!(succeeded, "{text}");
+    }
+    let (succeeded, text) = doubles_with(&baseline, &[]);
+    assert!(succeeded && text.contains("over 2 cases"), "{text}");
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+    std::fs::remove_dir_all(&folder).unwrap();
+}

@@ -139,21 +139,15 @@ fn run() -> Option<Run> {
     Some(model(&url))
 }
 
-/// Each letter three times, for a cent at most: that of the baseline, too, which is asked three times as often as it says. The report is
-/// kept.
+/// Each letter three times, nine times for the baseline, for a cent at most. The report is kept.
 async fn measured<N>(run: &Run, name: &str) -> Evaluation
 where
     N: Exec<(), Output = Label> + DeserializeOwned + Send + Sync,
 {
     let data = Dataset::<N, Label>::open(DATA).unwrap();
-    let limits = Limits::new().requests(400).money(0.01);
-    let repeats = if std::env::var_os("LLMNODE_BLESS").is_some() {
-        1
-    } else {
-        3
-    };
+    let limits = Limits::new().requests(700).money(0.01);
     let report = evaluate(run, &data, exact())
-        .repeats(repeats)
+        .repeats(3)
         .limits(limits)
         .concurrency(2)
         .await
