@@ -5,7 +5,9 @@ use llmnode::stub_server::{StubReply, StubServer};
 use llmnode::{Category, OpenAi, ResponseFormat};
 use serde_json::{Value, json};
 
+use super::apis::{Api, Said, call as said_call, text as said_text};
 use super::library::{ASK, Advice, Library, RECOMMEND, kinds, outcomes};
+use super::recorded::Recorded;
 
 async fn library(replies: Vec<StubReply>) -> (StubServer, Run<Library>) {
     let server = StubServer::builder().script(replies);
@@ -397,6 +399,69 @@ async fn of_a_server_that_ignores_a_name_the_last_turn_is_a_response_format() {
         // The tools stay listed, so that the conversation begins as it did.
         assert_eq!(asked[..5], [turn(), turn(), turn(), by_name, by_format()]);
         assert_eq!(asked[5..], [turn(), turn(), turn(), by_format()]);
+    }
+}
+
+/// What a server answers that reads of a choice only whether something has to be called: a search, until it is asked for text.
+fn ignoring_names(api: Api, body: &Value) -> Said {
+    let has_format = match api {
+        Api::Chat => body.get("response_format").is_some(),
+        Api::Responses => body["text"].get("format").is_some(),
+        Api::Anthropic => body["output_config"].get("format").is_some(),
+        Api::Gemini => !body["generationConfig"]["responseJsonSchema"].is_null(),
+    };
+    let may_call = !api.functions(body).is_empty() && !has_format;
+    if may_call {
+        said_call("call_1", "search", json!({"word": "C"}))
+    } else {
+        said_text(r#"{"title": "Deep C"}"#)
+    }
+}
+
+/// The same on each API: the second call knows it, and asks at once by what the server can be held to.
+#[tokio::test]
+async fn a_name_that_is_ignored_is_learned_on_each_api() {
+    for api in Api::ALL {
+        for streams in [false, true] {
+            let server = Recorded::answering(move |asked| {
+                api.answer(asked, &ignoring_names(api, &asked.body))
+            })
+            .await;
+            let books = vec!["Deep C".to_owned()];
+            let run = Run::new(api.model(&server.url)).with_state(Library {
+                books,
+                ..Library::default()
+            });
+            let mut requests = Vec::new();
+            for _ in 0..2 {
+                let call = run.call(&RECOMMEND);
+                let report = if streams {
+                    call.stream().report().await
+                } else {
+                    call.report().await
+                };
+                let asked = server.asked();
+                let shown: Vec<String> = asked
+                    .iter()
+                    .map(|asked| {
+                        let mut b = asked.body.clone();
+                        b["tools"] = json!(api.functions(&b));
+                        b.to_string()
+                    })
+                    .collect();
+                let report = report
+                    .unwrap_or_else(|error| panic!("{api:?}: {error:?}\n{}", shown.join("\n")));
+                assert_eq!(report.value.title, "Deep C");
+                requests.push(report.total.requests);
+            }
+            let searches = run.state().log().len();
+            eprintln!("{api:?} {streams} {requests:?} {searches}");
+            assert_eq!(
+                searches, 6,
+                "{api:?}: what the last turn called did not run"
+            );
+            assert_eq!(requests, [5, 4], "{api:?}");
+        }
     }
 }
 

@@ -456,6 +456,14 @@ fn prompts(bodies: &[Value]) -> Vec<CachePrompt> {
     bodies.iter().map(CachePrompt::of).collect()
 }
 
+fn keep(bodies: &[Value], name: &str) {
+    let Some(folder) = std::env::args().nth(2) else {
+        return;
+    };
+    let lines: String = bodies.iter().map(|body| format!("{body}\n")).collect();
+    std::fs::write(format!("{folder}/{name}.jsonl"), lines).expect("a file");
+}
+
 #[tokio::main]
 async fn main() {
     let python = std::env::args().nth(1);
@@ -466,6 +474,7 @@ async fn main() {
     for (program, name) in PROGRAMS {
         for (rules, of) in RULES {
             let bodies = run(program, rules).await;
+            keep(&bodies, &format!("{}-{}-llmnode", program.word(), rules.word()));
             let space = if program == Program::Map { ITEM } else { TURN };
             let sent = prompts(&bodies);
             let plain: Vec<Value> = bodies.iter().map(without_fields).collect();
@@ -475,6 +484,7 @@ async fn main() {
             let peer = match &python {
                 Some(python) => {
                     let bodies = run_peer(python, program, rules).await;
+                    keep(&bodies, &format!("{}-{}-peer", program.word(), rules.word()));
                     let cost = bill(rules.of_cache(), &prompts(&bodies), space).cost;
                     format!("{cost:.0}")
                 }

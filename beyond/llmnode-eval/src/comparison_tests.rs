@@ -40,7 +40,7 @@ cost a repeat        0.000000      0.000000
 seconds a case           0.50          0.50  +0 %
 
   fell  score           tokens            seconds
-     1  1.000 → 0.000   20 → 50           0.50 → 0.50
+     1  1.000 → 0.000   20 → 25           0.50 → 0.50
         team: "repairs"                    │ team: "roofers"
         team: expected "repairs"
 

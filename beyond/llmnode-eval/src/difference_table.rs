@@ -139,13 +139,30 @@ impl EvaluationDiff {
             "fell", "score", "tokens"
         )?;
         for case in fallen.iter().take(LISTED) {
-            write_case(f, case)?;
+            self.write_case(f, case)?;
             write_answers(f, case, width)?;
         }
         match fallen.len().saturating_sub(LISTED) {
             0 => Ok(()),
             more => write!(f, "\n{more} more fell"),
         }
+    }
+
+    /// Of several repeats, what one of them used.
+    fn write_case(&self, f: &mut fmt::Formatter<'_>, case: &CaseDiff) -> fmt::Result {
+        let CaseDiff { place, this, other } = case;
+        let score = format!("{:.3} → {:.3}", other.score, this.score);
+        let used = format!(
+            "{} → {}",
+            tokens_of(&other.asked(), f64::from(self.other_repeats.max(1))),
+            tokens_of(&this.asked(), f64::from(self.repeats.max(1)))
+        );
+        let times = format!(
+            "{:.2} → {:.2}",
+            other.elapsed.as_secs_f64(),
+            this.elapsed.as_secs_f64()
+        );
+        write!(f, "\n{place:>6}  {score:<14}  {used:<16}  {times}")
     }
 
     fn write_risen(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -161,22 +178,6 @@ impl EvaluationDiff {
             more => write!(f, " and {more} more"),
         }
     }
-}
-
-fn write_case(f: &mut fmt::Formatter<'_>, case: &CaseDiff) -> fmt::Result {
-    let CaseDiff { place, this, other } = case;
-    let score = format!("{:.3} → {:.3}", other.score, this.score);
-    let used = format!(
-        "{} → {}",
-        tokens(other.asked().total),
-        tokens(this.asked().total)
-    );
-    let times = format!(
-        "{:.2} → {:.2}",
-        other.elapsed.as_secs_f64(),
-        this.elapsed.as_secs_f64()
-    );
-    write!(f, "\n{place:>6}  {score:<14}  {used:<16}  {times}")
 }
 
 /// The old answer beside the new one, then what the metric says of the new one.

@@ -134,7 +134,8 @@ impl fmt::Display for Verdict {
             VerdictKind::Worse => {
                 write!(
                     f,
-                    "worse: {difference:+.3} over {cases} cases; by chance alone p = {chance:.3}"
+                    "worse: {difference:+.3} over {cases} cases; by chance alone {}",
+                    probability(*chance)
                 )?;
             }
             VerdictKind::NoWorse if self.is_better() => {
@@ -192,6 +193,15 @@ impl Verdict {
             Some([then, now]) if then != now => write!(f, "\ntokens a repeat: {then} → {now}"),
             _ => Ok(()),
         }
+    }
+}
+
+/// A chance that is not 0 is not shown as 0.
+fn probability(chance: f64) -> String {
+    if chance < 0.001 {
+        "p < 0.001".to_owned()
+    } else {
+        format!("p = {chance:.3}")
     }
 }
 

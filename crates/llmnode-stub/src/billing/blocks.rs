@@ -1,5 +1,9 @@
 //! A request cut into blocks, in the order in which providers keep them: tools, the format of the answer, the system's text,
 //! messages part by part.
+//!
+//! A block is the same as another one if their JSON is. But what is billed of a message is what a model reads of it: its texts and the
+//! arguments of its calls, not what frames them in JSON, such as the ids and the empty lists that Responses wants back. Tools and
+//! schemas are shown to a model about as they are written, so all of them counts.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -8,6 +12,21 @@ use serde_json::Value;
 
 const MARKS: [&str; 2] = ["cache_control", "prompt_cache_breakpoint"];
 const BYTES_OF_A_TOKEN: usize = 4;
+/// Members of a message that no model reads as text.
+const FRAMES: [&str; 12] = [
+    "type",
+    "role",
+    "id",
+    "call_id",
+    "tool_call_id",
+    "tool_use_id",
+    "status",
+    "phase",
+    "annotations",
+    "logprobs",
+    "summary",
+    "index",
+];
 
 /// All that a provider's cache sees of a request: for [`CacheMeter::bill_prompt`](super::CacheMeter::bill_prompt), where marks are to be
 /// tried at other places.
@@ -57,12 +76,20 @@ impl CachePrompt {
             "instructions",
             "system",
         ] {
-            match &body[member] {
-                Value::Null => {}
-                Value::Array(items) => items
-                    .iter()
-                    .for_each(|item| prompt.push(&mut text, "", item, false)),
-                value => prompt.push(&mut text, "", value, false),
+            let is_text = matches!(member, "instructions" | "system");
+            let items = match &body[member] {
+                Value::Null => continue,
+                Value::Array(items) => items.as_slice(),
+                value => std::slice::from_ref(value),
+            };
+            for item in items {
+                let read = if is_text {
+                    read_text(item)
+                } else {
+                    unmarked(item).to_string()
+                };
+                text.push_str(&read);
+                prompt.push("", item, &read, false);
             }
         }
         for member in ["messages", "input"] {
@@ -70,7 +97,7 @@ impl CachePrompt {
             messages.for_each(|message| prompt.push_message(&mut text, message));
         }
         if prompt.blocks.is_empty() {
-            prompt.push(&mut text, "", &Value::Null, false);
+            prompt.push("", &Value::Null, "", false);
         }
         prompt.text = text.into();
         prompt
@@ -129,15 +156,20 @@ impl CachePrompt {
         let is_result = message["type"] == "function_call_output";
         let is_input = is_result || matches!(role, "user" | "tool");
         let Some(parts) = message["content"].as_array() else {
-            return self.push(text, role, message, is_input);
+            let read = read_text(message);
+            text.push_str(&read);
+            return self.push(role, message, &read, is_input);
         };
         let last = parts.len().saturating_sub(1);
         for (at, part) in parts.iter().enumerate() {
-            self.push(text, role, part, is_input && at == last);
+            let read = read_text(part);
+            text.push_str(&read);
+            self.push(role, part, &read, is_input && at == last);
         }
     }
 
-    fn push(&mut self, text: &mut String, role: &str, block: &Value, ends_input: bool) {
+    /// `read`: what a model reads of the block.
+    fn push(&mut self, role: &str, block: &Value, read: &str, ends_input: bool) {
         let is_marked = MARKS.iter().any(|mark| block[*mark].is_object());
         let written = unmarked(block).to_string();
         let before = self.blocks.last();
@@ -145,9 +177,8 @@ impl CachePrompt {
         before.map_or(0, |block| block.prefix).hash(&mut hasher);
         role.hash(&mut hasher);
         written.hash(&mut hasher);
-        let tokens = written.len().div_ceil(BYTES_OF_A_TOKEN) as u64;
+        let tokens = read.len().div_ceil(BYTES_OF_A_TOKEN) as u64;
         let end = before.map_or(0, |block| block.end) + tokens;
-        text.push_str(&written);
         self.blocks.push(Block {
             prefix: hasher.finish(),
             end,
@@ -162,6 +193,26 @@ fn is_long(body: &Value) -> bool {
     body["prompt_cache_options"]["ttl"] == "12h"
         || text.contains(r#""cache_control":{"ttl":"1h""#)
         || text.contains(r#""cache_control":{"type":"ephemeral","ttl":"1h""#)
+}
+
+/// What a model reads of a message or a part of one.
+fn read_text(block: &Value) -> String {
+    match block {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(read_text).collect(),
+        Value::Object(members) => {
+            let is_read = |name: &str| !FRAMES.contains(&name) && !MARKS.contains(&name);
+            let read = members.iter().filter(|(name, _)| is_read(name));
+            read.map(|(name, value)| match name.as_str() {
+                // The arguments of a call, which some providers want as an object.
+                "input" => value.to_string(),
+                _ => read_text(value),
+            })
+            .collect()
+        }
+        other => other.to_string(),
+    }
 }
 
 /// Marks move along without changing the prompt.

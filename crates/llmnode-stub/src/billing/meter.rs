@@ -296,4 +296,22 @@ mod tests {
         );
         assert_eq!(all[2].read, 0);
     }
+
+    /// Responses wants an answer back with its id and empty lists; chat has the same text alone. No model reads more of the one.
+    #[test]
+    fn what_frames_a_text_is_not_billed() {
+        let answer = "It goes to desk 4.";
+        let chat = json!({"messages": [{"role": "user", "content": text("u")}, {"role": "assistant", "content": answer}]});
+        let part =
+            json!({"type": "output_text", "text": answer, "annotations": [], "logprobs": []});
+        let responses = json!({"input": [{"role": "user", "content": [{"type": "input_text", "text": text("u")}]},
+            {"type": "message", "id": "msg_0123456789", "role": "assistant", "status": "completed", "content": [part]}]});
+        let call = json!({"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "look", "arguments": "{\"page\":1}"});
+        for rules in [CacheRules::openai(), CacheRules::older_openai()] {
+            let bills = of(rules, &[(0, chat.clone()), (0, responses.clone())]);
+            assert_eq!(bills[0].input, bills[1].input);
+            let bill = of(rules, &[(0, json!({"input": [call]}))])[0];
+            assert_eq!(bill.input, 4, "look and its arguments: 14 bytes");
+        }
+    }
 }
