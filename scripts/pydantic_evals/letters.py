@@ -1,59 +1,31 @@
 #!/usr/bin/env python3
-"""The evaluation of beyond/llmnode-eval/tests/letters with pydantic-evals: letters.py FOLDER LETTERS.
+"""The evaluation of beyond/llmnode-eval/tests/letters with pydantic-evals, each letter once: letters.py
 
 Sends the messages that llmnode sent, one after the other, to the same server, and scores the answers with pydantic-evals' `EqualsExpected`.
-Prints both scores, and fails if a case has another score where the answers are the same.
+Prints both scores, and fails if a case has another score where the answers are the same. LLMNODE_EVALUATION is the folder of llmnode's
+reports, LETTERS the cases.
 """
 
 import json
-import os
 import sys
 import time
-import urllib.request
 from importlib.metadata import version
 
 from pydantic_evals import Case, Dataset
 from pydantic_evals.evaluators import EqualsExpected
 
-folder, letters = sys.argv[1:]
-with open(f"{folder}/messages.json", encoding="utf-8") as file:
-    messages = json.load(file)
-with open(letters, encoding="utf-8") as file:
-    rows = [json.loads(line) for line in file]
-TEAM = {"type": "string", "enum": ["billing", "repairs", "delivery", "sales"]}
-SCHEMA = {"type": "object", "properties": {"team": TEAM}, "required": ["team"], "additionalProperties": False}
-direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+from sort import FOLDER, ROWS, sort
 
-
-def sort(place: int) -> dict:
-    """What a program calls: the place stands for the letter, whose messages llmnode has written."""
-    url = os.environ["LLMNODE_QWEN_URL"] + "/chat/completions"
-    key = os.environ["LLMNODE_LLAMA_KEY"]
-    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-    body = {
-        "model": "Qwen2.5-Coder-0.5B-Instruct",
-        "temperature": 0.0,
-        "max_tokens": 40,
-        "messages": messages[place],
-        "response_format": {"type": "json_schema", "json_schema": {"name": "Label", "schema": SCHEMA, "strict": True}},
-    }
-    request = urllib.request.Request(url, json.dumps(body).encode(), headers)
-    with direct.open(request, timeout=120) as response:
-        answer = json.load(response)
-    return json.loads(answer["choices"][0]["message"]["content"])
-
-
-# The test as one writes it with pydantic-evals.
 dataset = Dataset(
     name="letters",
-    cases=[Case(name=str(place), inputs=place, expected_output=row["expected"]) for place, row in enumerate(rows)],
+    cases=[Case(name=str(place), inputs=row["letter"], expected_output=row["expected"]) for place, row in enumerate(ROWS)],
     evaluators=[EqualsExpected()],
 )
 begun = time.monotonic()
 report = dataset.evaluate_sync(sort, max_concurrency=1, progress=False)
 seconds = time.monotonic() - begun
 
-with open(f"{folder}/once.json", encoding="utf-8") as file:
+with open(FOLDER / "once.json", encoding="utf-8") as file:
     ours = json.load(file)["cases"]
 theirs = {int(case.name): case for case in report.cases}
 same_answers = same_scores = 0
@@ -67,6 +39,6 @@ for place, case in enumerate(ours):
     same_scores += float(is_right) == case["score"]
 right = sum(case.assertions["EqualsExpected"].value for case in report.cases)
 print(f"llmnode:        {sum(case['score'] for case in ours) / len(ours):.3f} of {len(ours)} cases")
-print(f"pydantic-evals: {right / len(rows):.3f} of {len(rows)} cases ({version('pydantic-evals')}, {seconds:.0f} s)")
+print(f"pydantic-evals: {right / len(ROWS):.3f} of {len(ROWS)} cases ({version('pydantic-evals')}, {seconds:.0f} s)")
 print(f"the same answer in {same_answers} cases, of these the same score in {same_scores}")
-sys.exit(same_answers != same_scores or same_answers < 0.9 * len(rows))
+sys.exit(same_answers != same_scores or same_answers < 0.9 * len(ROWS))

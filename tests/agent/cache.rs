@@ -211,6 +211,45 @@ async fn parallel_items_do_not_all_write() {
     assert!((12..=13).contains(&marked), "{marked}");
 }
 
+/// How many requests of a map reach a server that never answers: those that wait for no other.
+async fn sent_at_once(items: usize, wanted: u64) -> u64 {
+    let server = llmnode::StubServer::builder()
+        .default_reply(llmnode::stub_server::StubReply::never())
+        .start()
+        .await
+        .unwrap();
+    let model = Anthropic::builder()
+        .base_url(format!("http://{ANTHROPIC}"))
+        .api_key("k-1")
+        .model("m")
+        .proxy(format!("http://{}", server.address()))
+        .allow_plain_http()
+        .build()
+        .unwrap();
+    let run = Run::new(model);
+    let map = run.map((0..items).map(sort)).report();
+    let seen = async {
+        while server.requests_seen() < wanted {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+        // Whoever comes beside the wanted ones comes now.
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    };
+    tokio::select! {
+        _ = map => panic!("nothing was answered"),
+        seen = tokio::time::timeout(std::time::Duration::from_secs(60), seen) => seen.unwrap(),
+    }
+    server.requests_seen()
+}
+
+/// A first item that goes alone would make a map of one round take two.
+#[tokio::test]
+async fn a_map_of_eight_waits_for_nobody_and_a_long_one_for_its_first_item() {
+    assert_eq!(sent_at_once(8, 8).await, 8);
+    assert_eq!(sent_at_once(79, 8).await, 8);
+    assert_eq!(sent_at_once(80, 1).await, 1);
+}
+
 #[tokio::test]
 async fn single_calls_at_openai_pay_for_no_writing_once_there_are_many() {
     let server = Recorded::answering(greets).await;

@@ -253,7 +253,8 @@ impl CompareMode {
                 Score::from((faults.is_empty(), faults.join("\n")))
             }
             CompareMode::Contains => {
-                let (expected, output) = (text(expected), text(output));
+                let expected = text(expected);
+                let output = text(output);
                 let contains = output.to_lowercase().contains(&expected.to_lowercase());
                 let feedback = if contains {
                     String::new()
@@ -263,7 +264,8 @@ impl CompareMode {
                 Score::from((contains, feedback))
             }
             CompareMode::F1 => {
-                let (expected, output) = (text(expected), text(output));
+                let expected = text(expected);
+                let output = text(output);
                 let value = words_in_common(&expected, &output);
                 let feedback = if value < 1.0 {
                     format!("expected {}", quoted(&expected))
@@ -273,6 +275,21 @@ impl CompareMode {
                 Score::from((value, feedback))
             }
         }
+    }
+}
+
+/// A label of `12` is right for a price of `12.0`, also within lists.
+fn is_same(expected: &Value, output: &Value) -> bool {
+    match (expected, output) {
+        (Value::Number(expected), Value::Number(output)) => {
+            let may_be_rounded = expected.is_f64() || output.is_f64();
+            expected == output || may_be_rounded && expected.as_f64() == output.as_f64()
+        }
+        (Value::Array(expected), Value::Array(output)) => {
+            let mut pairs = expected.iter().zip(output);
+            expected.len() == output.len() && pairs.all(|(one, other)| is_same(one, other))
+        }
+        _ => expected == output,
     }
 }
 
@@ -294,7 +311,7 @@ fn differences(path: &str, expected: &Value, output: &Value, to: &mut Vec<String
             }
         }
         (Value::String(expected), Value::String(output)) if expected.trim() == output.trim() => {}
-        _ if expected == output => {}
+        _ if is_same(expected, output) => {}
         _ => {
             let place = if path.is_empty() {
                 String::new()
@@ -319,7 +336,8 @@ fn quoted(text: &str) -> String {
 }
 
 fn words_in_common(expected: &str, output: &str) -> f64 {
-    let (expected, output) = (words(expected), words(output));
+    let expected = words(expected);
+    let output = words(output);
     if expected.is_empty() || output.is_empty() {
         return f64::from(u8::from(expected.len() == output.len()));
     }
@@ -365,6 +383,19 @@ mod tests {
             (1.0, String::new())
         );
         assert_eq!(score(&exact(), json!(" yes"), json!("yes\n")).0, 1.0);
+        // As a label is written, and as a field of a program is.
+        let priced = score(
+            &exact(),
+            json!({"p": 12, "q": [1]}),
+            json!({"p": 12.0, "q": [1.0]}),
+        );
+        assert_eq!(priced.0, 1.0, "{}", priced.1);
+        let near = score(
+            &exact(),
+            json!(9007199254740993_u64),
+            json!(9007199254740992_u64),
+        );
+        assert_eq!(near.0, 0.0, "whole numbers are compared exactly");
         let (value, feedback) = score(
             &exact(),
             json!({"a": 1, "b": {"c": [2]}}),

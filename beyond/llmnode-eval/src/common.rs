@@ -44,9 +44,8 @@ impl<'a> Common<'a> {
                 })
             })
             .collect();
-        let is_new = |case: &EvaluatedCase| !known.contains_key(case.name.as_str());
         let places = report.cases.iter().enumerate();
-        let added = places.filter(|(_, case)| is_new(case));
+        let added = places.filter(|(_, case)| !known.contains_key(case.name.as_str()));
         let now: HashMap<&str, &EvaluatedCase> = report
             .cases
             .iter()

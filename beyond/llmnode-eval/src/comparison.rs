@@ -43,9 +43,9 @@ impl Evaluation {
     /// Cases that the program made are assumed to be the same if their number is the same. Also if outages left out more than one
     /// case in ten, since those that are left may be the easy ones.
     pub fn compare(&self, other: &Evaluation) -> Result<EvaluationDiff, NodeError> {
-        let refused = |message: String| Err(NodeError::new(Category::ConfigError, message));
         if self.cases.len() != other.cases.len() {
-            let (one, two) = (self.cases.len(), other.cases.len());
+            let one = self.cases.len();
+            let two = other.cases.len();
             return refused(format!(
                 "the reports have {one} and {two} cases; compare reports on the same data"
             ));
@@ -91,6 +91,10 @@ impl Evaluation {
     }
 }
 
+fn refused(message: String) -> Result<EvaluationDiff, NodeError> {
+    Err(NodeError::new(Category::ConfigError, message))
+}
+
 /// Whether both scores are 0 or 1.
 fn is_share(pair: &CaseDiff) -> bool {
     let scores = [pair.this.score, pair.other.score];
@@ -133,21 +137,19 @@ fn compared(pairs: Vec<CaseDiff>, left_out: usize) -> EvaluationDiff {
         .iter()
         .filter(|difference| **difference < 0.0)
         .count();
-    let ((low, high), p) = match (pairs.iter().all(is_share), pairs.len()) {
-        (true, n) => (
-            statistics::agresti_min(better, worse, n),
-            statistics::sign_test(better, worse),
-        ),
-        (false, 1) => ((-1.0, 1.0), 1.0),
-        (false, _) => (
-            statistics::student(&differences),
-            statistics::sign_flips(&differences),
-        ),
-    };
+    let mut interval = (-1.0, 1.0);
+    let mut p = 1.0;
+    if pairs.iter().all(is_share) {
+        interval = statistics::agresti_min(better, worse, pairs.len());
+        p = statistics::sign_test(better, worse);
+    } else if pairs.len() > 1 {
+        interval = statistics::student(&differences);
+        p = statistics::sign_flips(&differences);
+    }
     let n = pairs.len() as f64;
     let mean = pairs.iter().map(|pair| pair.this.score).sum::<f64>() / n;
     let other = pairs.iter().map(|pair| pair.other.score).sum::<f64>() / n;
-    let interval = (low.max(-1.0), high.min(1.0));
+    let interval = (interval.0.max(-1.0), interval.1.min(1.0));
     EvaluationDiff {
         mean,
         other,

@@ -239,14 +239,14 @@ impl<N: Node, E> Dataset<N, E> {
                 second.extend(group);
             }
         }
-        let print = |side| {
-            self.fingerprint
-                .as_ref()
-                .map(|print| format!("{print}-{share}-{seed}-{side}"))
-        };
+        let split = self
+            .fingerprint
+            .map(|whole| format!("{whole}-{share}-{seed}"));
+        let prints = [1, 2].map(|side| split.as_ref().map(|split| format!("{split}-{side}")));
+        let [one, other] = prints;
         (
-            Dataset::of_group(first, print(1)),
-            Dataset::of_group(second, print(2)),
+            Dataset::of_group(first, one),
+            Dataset::of_group(second, other),
         )
     }
 }

@@ -15,7 +15,8 @@ pub(super) fn read<T>(
     mut each: impl FnMut(&Map<String, Value>) -> Result<T, String>,
 ) -> Result<Vec<T>, Vec<(usize, String)>> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let (mut read, mut bad) = (Vec::new(), Vec::new());
+    let mut read = Vec::new();
+    let mut bad = Vec::new();
     for (at, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
         if line.trim_ascii().is_empty() {
             continue;

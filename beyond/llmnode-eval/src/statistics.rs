@@ -27,7 +27,9 @@ pub(super) fn student(values: &[f64]) -> (f64, f64) {
 
 /// Agresti and Min, for paired shares of `n` cases: `up` are 1 only in the second, `down` only in the first.
 pub(super) fn agresti_min(up: usize, down: usize, n: usize) -> (f64, f64) {
-    let (up, down, n) = (up as f64 + 0.5, down as f64 + 0.5, n as f64 + 2.0);
+    let up = up as f64 + 0.5;
+    let down = down as f64 + 0.5;
+    let n = n as f64 + 2.0;
     let centre = (up - down) / n;
     let half = Z * ((up + down) - (up - down).powi(2) / n).max(0.0).sqrt() / n;
     ((centre - half).max(-1.0), (centre + half).min(1.0))
@@ -35,7 +37,8 @@ pub(super) fn agresti_min(up: usize, down: usize, n: usize) -> (f64, f64) {
 
 /// McNemar's exact test.
 pub(super) fn sign_test(up: usize, down: usize) -> f64 {
-    let (fewer, all) = (up.min(down) as f64, (up + down) as f64);
+    let fewer = up.min(down) as f64;
+    let all = (up + down) as f64;
     // P(X ≤ k) of a binomial distribution, by the incomplete beta function.
     if up == down {
         1.0
@@ -60,17 +63,19 @@ pub(super) fn sign_flips(differences: &[f64]) -> f64 {
     }
     let seen = moved.iter().sum::<f64>().abs();
     let ways = 1_u32 << moved.len();
-    let sum = |signs: u32| -> f64 {
-        let signed = moved.iter().enumerate();
-        signed
-            .map(|(at, moved)| if signs >> at & 1 == 1 { *moved } else { -moved })
-            .sum()
-    };
     // The tolerance is for rounding: equal sums must count.
     let as_large = (0..ways)
-        .filter(|signs| sum(*signs).abs() >= seen - 1e-9)
+        .filter(|signs| flipped_sum(&moved, *signs).abs() >= seen - 1e-9)
         .count();
     as_large as f64 / f64::from(ways)
+}
+
+/// Of these, each with the sign that its bit says.
+fn flipped_sum(moved: &[f64], signs: u32) -> f64 {
+    let signed = moved.iter().enumerate();
+    signed
+        .map(|(at, moved)| if signs >> at & 1 == 1 { *moved } else { -moved })
+        .sum()
 }
 
 fn student_test(differences: &[f64]) -> f64 {
@@ -125,9 +130,9 @@ pub(super) fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
 }
 
 fn fraction(a: f64, b: f64, x: f64) -> f64 {
-    const TINY: f64 = 1e-300;
-    let off_zero = |value: f64| if value.abs() < TINY { TINY } else { value };
-    let (mut value, mut c, mut d) = (1.0, 1.0, 0.0);
+    let mut value = 1.0;
+    let mut c = 1.0;
+    let mut d = 0.0;
     for step in 0..2_000_u32 {
         let m = f64::from(step / 2);
         let numerator = match (step, step % 2) {
@@ -144,6 +149,12 @@ fn fraction(a: f64, b: f64, x: f64) -> f64 {
         }
     }
     value - 1.0
+}
+
+/// What is divided by.
+fn off_zero(value: f64) -> f64 {
+    const TINY: f64 = 1e-300;
+    if value.abs() < TINY { TINY } else { value }
 }
 
 /// Lanczos; `x` above 0.

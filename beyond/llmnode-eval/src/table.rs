@@ -92,7 +92,8 @@ impl Evaluation {
             "case", "score", "tokens", "seconds"
         )?;
         for (index, case) in worst.iter().take(LISTED) {
-            let (tokens, time) = (tokens(case.usage.total), case.elapsed.as_secs_f64());
+            let tokens = tokens(case.usage.total);
+            let time = case.elapsed.as_secs_f64();
             write!(
                 f,
                 "\n{index:>6}  {:>5.3}  {tokens:>8}  {time:>7.2}",

@@ -199,7 +199,9 @@ impl CacheMemory {
             None => 0,
         };
         lanes[at].push_back(Instant::now());
-        lanes[at].truncate(REQUESTS_OF_A_LANE);
+        if lanes[at].len() > REQUESTS_OF_A_LANE {
+            lanes[at].pop_front();
+        }
         u32::try_from(at).unwrap_or(0)
     }
 

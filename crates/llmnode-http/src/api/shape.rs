@@ -212,16 +212,12 @@ impl Inner {
     }
 
     /// In the last turn of a model that cannot be forced to call the function for the answer. One that can be made to call some
-    /// tool, but not which, would call another one: an enforced format is surer.
+    /// tool, but not which, would call another one, as it has in the turns before: any other form is surer.
     fn cannot_force_answer(&self, request: &Request, quirks: Quirks) -> bool {
         let is_ours = request.response_format.or(self.response_format).is_none();
         let has_function =
             !request.tools.is_empty() && !quirks.refused.contains(ResponseFormat::Tool);
-        let is_free = match quirks.choice {
-            Choice::ByName => false,
-            Choice::Any => self.enforces_formats(quirks),
-            Choice::Free => true,
-        };
+        let is_free = quirks.choice != Choice::ByName;
         is_ours && has_function && request.answer_now && is_free
     }
 }
