@@ -118,8 +118,8 @@ impl Index {
             let mut of_word: BTreeMap<usize, f64> = BTreeMap::new();
             self.add_word(word, 1.0, &mut of_word);
             for other in others(word) {
-                if !asked.contains(&other) {
-                    self.add_word(&other, OTHER_WORD, &mut of_word);
+                if !asked.contains(other) {
+                    self.add_word(other, OTHER_WORD, &mut of_word);
                 }
             }
             for (tool, score) in of_word {

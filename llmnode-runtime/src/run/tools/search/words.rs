@@ -3,6 +3,9 @@
 //! A text comes in, its words go out: in lower case, names taken apart (`refundOrder`, `refund_order`), without the words that stand
 //! in every sentence, and cut to what singular and plural, "deletes" and "deleting" have in common.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 /// Words that say nothing about a tool.
 const STOP_WORDS: &[&str] = &[
     "a", "about", "all", "an", "and", "any", "are", "as", "at", "be", "been", "by", "can", "could",
@@ -102,18 +105,28 @@ pub(super) fn words(text: &str) -> Vec<String> {
 }
 
 /// The words that others use for it, in the form of [`words`]; not the word itself.
-pub(super) fn others(word: &str) -> Vec<String> {
-    let mut found = Vec::new();
+pub(super) fn others(word: &str) -> &'static [String] {
+    static OTHERS: LazyLock<HashMap<String, Vec<String>>> = LazyLock::new(others_by_word);
+    OTHERS.get(word).map(Vec::as_slice).unwrap_or_default()
+}
+
+fn others_by_word() -> HashMap<String, Vec<String>> {
+    let mut by_word: HashMap<String, Vec<String>> = HashMap::new();
     for group in GROUPS {
-        if !group.iter().any(|member| stem(member) == word) {
-            continue;
+        let members: Vec<String> = group.iter().map(|member| stem(member)).collect();
+        for word in &members {
+            let others = members.iter().filter(|member| *member != word);
+            by_word
+                .entry(word.clone())
+                .or_default()
+                .extend(others.cloned());
         }
-        let members = group.iter().map(|member| stem(member));
-        found.extend(members.filter(|member| member != word));
     }
-    found.sort_unstable();
-    found.dedup();
-    found
+    for others in by_word.values_mut() {
+        others.sort_unstable();
+        others.dedup();
+    }
+    by_word
 }
 
 /// Splits where letters and digits end, and where a capital letter begins a word of a name.
