@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use llmnode::prelude::*;
 use llmnode::{
-    Approval, Category, Cx, DynNode, OutputSchema, Paused, Reply, ScriptedModel, ToolSpec, Toolset,
+    Approval, Category, Cx, DynNode, OutputSchema, Paused, Reply, Request, ScriptedModel, ToolSpec,
+    Toolset,
 };
 use serde_json::{Value, json};
 
@@ -223,4 +224,43 @@ async fn an_edit_holds_for_a_tool_that_the_program_answers() {
         "Paid."
     );
     assert_eq!(results(&model.requests()[0]), ["paid"]);
+}
+
+fn contents(request: &Request) -> Vec<String> {
+    let messages = request.messages.iter();
+    messages
+        .map(|message| message.content.to_string())
+        .collect()
+}
+
+/// How many things are left.
+#[llm_node(prompt = "Tidy the attic up.", state = House, tools = [Remove], output = Left, retries = 1)]
+struct Count {}
+
+#[llm_output]
+#[derive(Debug, PartialEq)]
+struct Left {
+    things: u32,
+}
+
+#[tokio::test]
+async fn a_complaint_before_the_pause_stays_in_the_conversation() {
+    let model = ScriptedModel::new()
+        .reply(json!({"things": "many"}))
+        .reply(removes("chair"));
+    let paused = run(&model)
+        .call(&Count {})
+        .await
+        .unwrap_err()
+        .paused()
+        .unwrap();
+    let decided = stored(&paused).decide("call_1", Approval::yes()).unwrap();
+    let later = ScriptedModel::new().reply(json!({"things": 2}));
+    let left = run(&later).call(&Count {}).approve(decided).await.unwrap();
+    assert_eq!(left, Left { things: 2 });
+    let asked = model.requests();
+    let before = contents(&asked[1]);
+    assert!(before.len() > contents(&asked[0]).len());
+    let after = contents(&later.requests()[0]);
+    assert_eq!(after.get(..before.len()), Some(&before[..]));
 }

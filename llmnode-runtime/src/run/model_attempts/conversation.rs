@@ -24,7 +24,8 @@ impl ModelAttempts<'_, '_> {
     }
 
     pub(super) fn paused(&self, root: String, round: Round, calls: Vec<OpenCall>) -> Paused {
-        let messages = self.whole(0);
+        // With the complaints of this turn, which the model has read: they stay in the conversation.
+        let messages = self.uncompacted(&self.request.messages);
         Paused(Box::new(Conversation {
             model: self.other_model(),
             content: round.content,
@@ -84,13 +85,18 @@ impl ModelAttempts<'_, '_> {
 
     /// The stable messages from a place on, as they were before any compaction.
     fn whole(&self, from: usize) -> Vec<Message> {
-        let sent = &self.request.messages[..self.stable_len];
-        let mut whole = match &self.history.compacting {
-            Some(compacting) => compacting.whole(sent),
-            None => return sent.get(from..).unwrap_or_default().to_vec(),
-        };
+        let stable = self.request.messages.get(..self.stable_len);
+        let mut whole = self.uncompacted(stable.unwrap_or(&self.request.messages));
         whole.drain(..from.min(whole.len()));
         whole
+    }
+
+    /// The messages in place of which these are sent.
+    fn uncompacted(&self, sent: &[Message]) -> Vec<Message> {
+        match &self.history.compacting {
+            Some(compacting) => compacting.whole(sent),
+            None => sent.to_vec(),
+        }
     }
 
     /// How many these are from the first one on.
