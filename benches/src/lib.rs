@@ -2,6 +2,7 @@
 //!
 //! `benches/run` measures everything; the binaries say what each of them measures.
 
+pub mod loops;
 pub mod measure;
 pub mod mocked;
 pub mod request;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use llmnode::{Anthropic, BoxError, Gemini, OpenAi, Run, llm_node, llm_output};
 use serde_json::{Value, json};
 
+use crate::loops::{CALLS, ROUNDS};
 use crate::request::{Request, read_request};
 
 /// Which of the items, and how many.
@@ -54,6 +55,8 @@ struct Bodies {
     path: &'static str,
     whole: String,
     stream: String,
+    /// The calls of an agent's turn, on the API that agents are measured on.
+    calls: Option<String>,
 }
 
 fn events(named: bool, events: impl IntoIterator<Item = Value>) -> String {
@@ -78,10 +81,17 @@ fn chat(answer: &str, pieces: usize) -> Bodies {
     let stream = events(false, all.chain([delta(json!({}), Some("stop"))])) + "data: [DONE]\n\n";
     let choice = json!({"index": 0, "message": {"role": "assistant", "content": answer, "refusal": null}, "logprobs": null, "finish_reason": "stop"});
     let whole = json!({"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage});
+    let calls = CALLS.map(|(name, arguments)| {
+        json!({"id": format!("call_{name}"), "type": "function", "function": {"name": name, "arguments": arguments}})
+    });
+    let message = json!({"role": "assistant", "content": null, "refusal": null, "tool_calls": calls});
+    let choice = json!({"index": 0, "message": message, "logprobs": null, "finish_reason": "tool_calls"});
+    let turn = json!({"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage});
     Bodies {
         path: "/chat/completions",
         whole: whole.to_string(),
         stream,
+        calls: Some(turn.to_string()),
     }
 }
 
@@ -104,6 +114,7 @@ fn responses(answer: &str, pieces: usize) -> Bodies {
         path: "/responses",
         whole: response(message(answer, "completed")).to_string(),
         stream,
+        calls: None,
     }
 }
 
@@ -128,6 +139,7 @@ fn messages(answer: &str, pieces: usize) -> Bodies {
         path: "/messages",
         whole,
         stream: events(true, begin.into_iter().chain(all).chain(end)),
+        calls: None,
     }
 }
 
@@ -151,6 +163,7 @@ fn gemini(answer: &str, pieces: usize) -> Bodies {
         path: "enerateContent",
         whole: response(answer, 12, Some("STOP")).to_string(),
         stream,
+        calls: None,
     }
 }
 
@@ -180,11 +193,14 @@ fn connection(mut stream: TcpStream, all: &[Bodies]) -> Option<()> {
     loop {
         let Request { line, body } = read_request(&mut reader)?;
         let bodies = all.iter().find(|bodies| line.contains(bodies.path))?;
-        let streams =
-            line.contains("alt=sse") || String::from_utf8_lossy(&body).contains("\"stream\":true");
-        let (kind, body) = match streams {
-            true => ("text/event-stream", &bodies.stream),
-            false => ("application/json", &bodies.whole),
+        let body = String::from_utf8_lossy(&body);
+        let streams = line.contains("alt=sse") || body.contains("\"stream\":true");
+        let turns = body.matches("\"assistant\"").count();
+        let has_turns_left = body.contains("\"tools\":[") && turns + 1 < ROUNDS;
+        let (kind, body) = match (streams, &bodies.calls) {
+            (true, _) => ("text/event-stream", &bodies.stream),
+            (false, Some(calls)) if has_turns_left => ("application/json", calls),
+            _ => ("application/json", &bodies.whole),
         };
         let head = format!(
             "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n",

@@ -380,6 +380,9 @@ impl Prices {
 
     /// The entry of a model: its own, or that of the model of which it is a version.
     pub(crate) fn listed(&self, model: &str) -> Option<Listed<'_>> {
+        if self.models.is_empty() {
+            return None;
+        }
         if let Some((name, price)) = self.models.get_key_value(model) {
             return Some(Listed { name, price });
         }

@@ -4,13 +4,15 @@
 //! with more, and divides the difference: the start of the process is in neither. `TREE` is this program of another tree, already
 //! built; its figures stand beside, with the ratio to them. It needs valgrind.
 //!
-//! `instructions WHAT COUNT URL` is one such process: `WHAT` is `own`, a call whose transport is scripted, or an API with `call` or `stream`.
+//! `instructions WHAT COUNT URL` is one such process: `WHAT` is `own`, a call whose transport is scripted; `agent`, `flow` or `journal`, a whole
+//! one of ten rounds, without a transport, too; or an API with `call`, `stream` or `agent`.
 
 use std::path::Path;
 use std::process::Command;
 
 use llmnode::prelude::*;
 use llmnode::{BoxError, Event};
+use llmnode_benches::loops::{agent, agents, flows, journals};
 use llmnode_benches::mocked::Calls;
 use llmnode_benches::wires::{Choose, Tell, serve, wires};
 
@@ -20,8 +22,11 @@ const PIECES: usize = 200;
 const WARM_UP: usize = 320;
 
 /// What is measured, and by how many more calls.
-const FIGURES: [(&str, usize); 9] = [
+const FIGURES: [(&str, usize); 13] = [
     ("own", 640),
+    ("agent", 64),
+    ("flow", 64),
+    ("journal", 64),
     ("chat call", 320),
     ("Responses call", 320),
     ("Messages call", 320),
@@ -30,6 +35,7 @@ const FIGURES: [(&str, usize); 9] = [
     ("Responses stream", 40),
     ("Messages stream", 40),
     ("Gemini stream", 40),
+    ("chat agent", 32),
 ];
 
 fn main() -> Result<(), BoxError> {
@@ -90,21 +96,27 @@ fn make(what: &str, count: usize, url: &str) -> Result<(), BoxError> {
     rustls::crypto::ring::default_provider()
         .install_default()
         .map_err(|_| "a provider is there")?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     let Some((api, kind)) = what.split_once(' ') else {
-        Calls::plain(count, 1000).make(count);
+        match what {
+            "agent" => runtime.block_on(agents(count))?,
+            "flow" => runtime.block_on(flows(count))?,
+            "journal" => runtime.block_on(journals(count))?,
+            _ => Calls::plain(count, 1000).make(count),
+        }
         return Ok(());
     };
     let (_, run) = wires(url)?
         .into_iter()
         .find(|(name, _)| *name == api)
         .ok_or("no such API")?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
     runtime.block_on(async {
         for _ in 0..count {
             match kind {
                 "call" => call(&run).await?,
+                "agent" => agent(&run).await?,
                 _ => stream(&run).await?,
             }
         }

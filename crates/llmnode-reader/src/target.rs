@@ -116,6 +116,10 @@ fn is_unfilled_template(json: &str) -> bool {
 
 /// `"\frac"` is LaTeX, not a form feed; no text has backspaces or form feeds.
 fn has_control_escape(json: &str) -> bool {
+    // Most answers have no escape at all, which is found in one pass.
+    if !json.contains('\\') {
+        return false;
+    }
     if !json.contains("\\b") && !json.contains("\\f") {
         return false;
     }

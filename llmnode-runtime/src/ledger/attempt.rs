@@ -354,10 +354,10 @@ impl<'c> OpenAttempt<'c> {
         }
         record.elapsed = self.call.now().saturating_duration_since(self.started);
         self.span.end(&record);
-        self.span().in_scope(|| {
-            self.log(&record);
-            self.call.commit(record, goes_on);
-        });
+        // Entered, not `in_scope`: a closure would move the record, which is large, twice more.
+        let _entered = self.span().enter();
+        self.log(&record);
+        self.call.commit(record, goes_on);
     }
 
     fn cost(&self, record: &AttemptRecord) -> Option<f64> {

@@ -135,6 +135,10 @@ struct Indented<'a> {
 
 impl Write for Indented<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
+        // Most elements are of a few bytes, and of one line.
+        if !text.bytes().any(|byte| byte == b'\n') {
+            return self.text.write_str(text);
+        }
         let mut lines = text.split('\n');
         self.text.write_str(lines.next().unwrap_or_default())?;
         for line in lines {

@@ -180,9 +180,9 @@ async fn ask_loop(
                 .then(|| context.limits.of_agent(context.call.node().clone()));
             let limits = of_agent.as_ref().unwrap_or(context.limits);
             plan = CallPlan::new(CallContext { limits, ..*context }, settings, &own);
-            ModelAttempts::new(&plan, held, request, asking, asked)?
+            ModelAttempts::new(&plan, held, request, asking, asked)
         };
-        asking.resume()?;
+        asking.begin()?;
         let outcome = match context.turn() {
             None => attempt_loop::run(&plan, &mut asking).await,
             Some(turn) => {

@@ -103,20 +103,22 @@ impl<'p> Resolved<'p> {
         id: Option<String>,
         model: Option<&Settings>,
     ) -> Result<(), NodeError> {
-        let model = model.unwrap_or(EMPTY_SETTINGS);
+        let registered = model.unwrap_or(EMPTY_SETTINGS);
         let [call, run, node, defaults] = self.stacks.levels;
-        let levels = [call, model, run, node, defaults];
-        request.model = model.model.as_deref().map(str::to_owned).or(id);
+        let levels = [call, registered, run, node, defaults];
+        request.model = registered.model.as_deref().map(str::to_owned).or(id);
         request.temperature = levels.iter().find_map(|level| level.temperature);
         request.max_tokens = levels.iter().find_map(|level| level.max_tokens);
         request.reasoning = levels.iter().find_map(|level| level.reasoning);
         request.attempt_timeout = levels.iter().find_map(|level| level.attempt_timeout);
         request.response_format = levels.iter().find_map(|level| level.response_format);
         request.cache.get_or_insert_default().setting = levels.iter().find_map(|level| level.cache);
-        let extra = levels.iter().rev().flat_map(|level| &level.extra);
-        request.extra = extra
-            .map(|(field, value)| (field.clone(), value.clone()))
-            .collect();
+        request.extra.clear();
+        for level in levels.iter().rev() {
+            for (field, value) in &level.extra {
+                request.extra.insert(field.clone(), value.clone());
+            }
+        }
         request.extra_on = None;
         // From the farthest level on, so that a nearer one replaces or joins what it finds.
         let farthest_first = levels.iter().rev();
@@ -128,21 +130,9 @@ impl<'p> Resolved<'p> {
                 join_field(joined, name, value);
             }
         }
-        let invalid_values = invalid_values(
-            request.model.as_deref(),
-            request.temperature,
-            request.max_tokens,
-        );
-        NodeError::refuse(
-            invalid_values
-                .chain(zero_duration("attempt_timeout", request.attempt_timeout))
-                .chain(zero_window(&levels))
-                .chain(misplaced_on_model(model))
-                .chain(request.reserved_fields_in_extra(&["messages", "model", "stream"]))
-                .chain(conflicting_extra(request))
-                .chain(strict_fault(request))
-                .collect(),
-        )
+        let mut faults = request_faults(request, model);
+        faults.extend(zero_window(&levels));
+        NodeError::refuse(faults)
     }
 
     /// The tokens of the window of a model, as somebody has set them. `model`: settings of a registered model.
@@ -268,15 +258,18 @@ impl<'p> Resolved<'p> {
             recovery_faults(defaults, true, AnswerKind::Json),
             recovery_faults(node, node_kind.fallback, answers),
         ];
-        let alone = alone
-            .into_iter()
-            .filter(|(is, _)| *is)
-            .map(|(_, fault)| fault.to_owned());
-        alone
-            .chain(self.inverted_wait())
-            .chain(again)
-            .chain(stacks.into_iter().flatten())
-            .collect()
+        let mut faults = Vec::new();
+        for (is, fault) in alone {
+            if is {
+                faults.push(fault.to_owned());
+            }
+        }
+        faults.extend(self.inverted_wait());
+        faults.extend(again);
+        for of_level in stacks {
+            faults.extend(of_level);
+        }
+        faults
     }
 }
 
@@ -320,6 +313,27 @@ fn set_in_both_forms(level: &Settings, failures: Failures) -> Option<String> {
     Some(format!(
         "{name} is short for recover({failures} = [{step}]), and both are set; keep one of them"
     ))
+}
+
+/// What is wrong with a request as the settings made it. `model`: the settings of a registered model.
+fn request_faults(request: &Request, model: Option<&Settings>) -> Vec<String> {
+    let mut faults = Vec::new();
+    faults.extend(invalid_values(
+        request.model.as_deref(),
+        request.temperature,
+        request.max_tokens,
+    ));
+    faults.extend(zero_duration("attempt_timeout", request.attempt_timeout));
+    if let Some(model) = model {
+        faults.extend(misplaced_on_model(model));
+    }
+    // Most calls have none, and all of its names would be looked up.
+    if !request.extra.is_empty() {
+        faults.extend(request.reserved_fields_in_extra(&["messages", "model", "stream"]));
+        faults.extend(conflicting_extra(request));
+    }
+    faults.extend(strict_fault(request));
+    faults
 }
 
 /// What a registered model has no say in.

@@ -126,7 +126,7 @@ impl ModelAttempts<'_, '_> {
     /// Leaves the conversation in the call, for its report: without instructions, examples, and answers that were not accepted.
     ///
     /// A report has what was sent. A store of conversations gets all messages as they were.
-    pub(in crate::run) fn finish(mut self) {
+    pub(in crate::run) fn finish(&mut self) {
         let call = self.plan.context.call;
         if self.plan.context.turn().is_some() {
             self.request.messages = self.whole(0);
@@ -135,25 +135,16 @@ impl ModelAttempts<'_, '_> {
         if let Some(compacting) = &mut self.history.compacting {
             call.set_compacted(compacting.take_replaced());
         }
-        let ModelAttempts {
-            mut request,
-            opening,
-            stable_len,
-            ..
-        } = self;
         // The answer has the text of the turns that it continues.
-        let continued = if request.output.is_none() {
-            count_paused(&request)
+        let continued = if self.request.output.is_none() {
+            count_paused(&self.request)
         } else {
             0
         };
-        request
-            .messages
-            .truncate(stable_len.saturating_sub(continued));
-        request
-            .messages
-            .drain(..opening.min(request.messages.len()));
-        call.set_messages(request.messages);
+        let mut messages = std::mem::take(&mut self.request.messages);
+        messages.truncate(self.stable_len.saturating_sub(continued));
+        messages.drain(..self.opening.min(messages.len()));
+        call.set_messages(messages);
     }
 
     /// Writes down the turn of a conversation as far as it came. `round`: its tools are about to begin. One that must not run twice
@@ -209,7 +200,7 @@ impl ModelAttempts<'_, '_> {
         Some(Unfinished::new(conversation))
     }
 
-    pub(in crate::run) fn resume(&mut self) -> Result<(), NodeError> {
+    pub(super) fn resume(&mut self) -> Result<(), NodeError> {
         let Some(origin) = self.plan.context.origin.filter(|origin| origin.is_paused()) else {
             return Ok(());
         };

@@ -12,7 +12,6 @@ use crate::run::compaction::Compacting;
 use crate::run::core::Target;
 use crate::run::erased_node::ErasedNode;
 use crate::run::history::History;
-use crate::run::policies::{self, RequestPlan};
 use crate::run::repetition::Repetition;
 use crate::run::resume::Origin;
 use crate::run::tools::Search;
@@ -21,61 +20,69 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
     pub(in crate::run) fn new(
         plan: &'r CallPlan<'r>,
         held: Option<&'r dyn ChatModel>,
-        mut request: Request,
+        request: Request,
         Asking { turns, opening }: Asking,
         node: &'r mut dyn ErasedNode<'n>,
-    ) -> Result<Self, NodeError> {
-        let mut history = History::new(turns);
-        policies::before(RequestPlan {
-            request: &mut request,
-            kind: AttemptKind::First,
-            failure: None,
-            record: None,
-            history: &mut history,
-        });
-        if !request.tools.is_empty() {
-            plan.context.call.mark_agent();
-        }
+    ) -> Self {
         let model = held.unwrap_or(&*plan.context.core.model);
         let target = plan.context.core.target(plan.settings.model(), model);
-        target.apply_to(&mut request, &plan.settings)?;
-        let prices = &plan.context.core.limits.prices;
-        let window = target.said_window(&request, &plan.settings, prices);
-        let search = Search::begin(&mut request, target.model, window)?;
-        history.compacting = node
-            .compact_rules()
-            .map(|rules| Compacting::new(rules, opening));
-        plan.context.core.report_extra_for_all(&plan.settings);
-        let journaled = journaled(plan, &request, &target);
-        let origin = plan.context.origin.filter(|_| !request.tools.is_empty());
-        let parent_path = origin.and_then(Origin::around).map(String::into_boxed_str);
-        let sent = request.messages.iter().rev().find_map(Message::sent);
-        let sent = sent.cloned();
-        let prompt_len = request.messages.len();
         let retries = BudgetedRetries::of(target.model);
-        Ok(ModelAttempts {
+        ModelAttempts {
             plan,
             model,
             node,
             request,
-            search,
+            search: None,
             opening,
-            prompt_len,
-            stable_len: prompt_len,
+            prompt_len: 0,
+            stable_len: 0,
             target,
             retries,
             keeper: GateKeeper::default(),
             answers: Repetition::default(),
-            history,
+            history: History::new(turns),
             round: None,
             running: None,
             claim: None,
-            conversation_id: journaled.conversation_id,
-            parent_path,
-            journal: journaled.keys,
+            conversation_id: None,
+            parent_path: None,
+            journal: None,
             open: None,
-            sent,
-        })
+            sent: None,
+        }
+    }
+
+    /// Makes the first request, and looks for its conversation. Apart from `new`: what may fail is moved once more, and this is large.
+    pub(in crate::run) fn begin(&mut self) -> Result<(), NodeError> {
+        let plan = self.plan;
+        self.plan_request(AttemptKind::First);
+        if !self.request.tools.is_empty() {
+            plan.context.call.mark_agent();
+        }
+        self.target.apply_to(&mut self.request, &plan.settings)?;
+        let prices = &plan.context.core.limits.prices;
+        let window = self
+            .target
+            .said_window(&self.request, &plan.settings, prices);
+        self.search = Search::begin(&mut self.request, self.target.model, window)?;
+        self.history.compacting = self
+            .node
+            .compact_rules()
+            .map(|rules| Compacting::new(rules, self.opening));
+        plan.context.core.report_extra_for_all(&plan.settings);
+        let journaled = journaled(plan, &self.request, &self.target);
+        self.conversation_id = journaled.conversation_id;
+        self.journal = journaled.keys;
+        let origin = plan
+            .context
+            .origin
+            .filter(|_| !self.request.tools.is_empty());
+        self.parent_path = origin.and_then(Origin::around).map(String::into_boxed_str);
+        let sent = self.request.messages.iter().rev().find_map(Message::sent);
+        self.sent = sent.cloned();
+        self.prompt_len = self.request.messages.len();
+        self.stable_len = self.prompt_len;
+        self.resume()
     }
 }
 
