@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What a turn costs in a chat of 200 messages, with the SQLite store of pydantic-ai's harness: beside the ignored test
-`a_turn_in_a_chat_of_200_messages` of beyond/llmnode-chats. Needs `pip install pydantic-ai-harness==0.62.0`.
+"""What a turn costs in a chat of 200 messages, with the SQLite store of pydantic-ai's harness: beside the
+program `benches/src/bin/chats.rs`. Needs `pip install pydantic-ai-harness==0.62.0`.
 
 A turn reads the conversation, asks a model that answers at once, and saves the conversation.
 """

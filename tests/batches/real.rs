@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use llmnode::journal::{JournalFile, MapExt as _};
 use llmnode::prelude::*;
-use llmnode::{Anthropic, BatchApi, Group, OpenAi, Run};
+use llmnode::{Anthropic, BatchApi, Group, OpenAi, ResponseFormat, Run};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -84,10 +84,12 @@ fn run(wire: Wire) -> Run {
                 .unwrap(),
         ),
         Wire::Anthropic => Run::new(
+            // It passes no schema of Messages on, so the prompt has the form of the answer.
             Anthropic::builder()
                 .base_url(url())
                 .api_key("none")
                 .model(MODEL)
+                .response_format(ResponseFormat::Prompt)
                 .build()
                 .unwrap(),
         ),

@@ -8,7 +8,6 @@
 )]
 
 mod contract;
-mod costs;
 mod flow_kills;
 mod flows;
 #[cfg(unix)]
