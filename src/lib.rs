@@ -119,7 +119,7 @@
 /// | `limits(requests = 5, tokens = 2_000, money = 0.05)` | none | the most that all calls of the node in a run may take together: see [`Limits`] |
 /// | `tools = [Search, Summarize]` | none | the [tools](macro@tool) that the model may call: see [agents](guide::agents) |
 /// | `turns = 6` | 10 | the most responses of the model, including the answer, for a node with tools |
-/// | `compact`, `compact(keep = 6, at = 0.8)` | off | old results of tools are left out of a conversation that is too long: see [`Compact`] |
+/// | `compact`, `compact(keep = 6, with = Sum)` | off | old results of tools are left out of a conversation that is too long, or it is summed up: see [`Compact`] |
 /// | `calls_in_text = false` | `true` | whether a text that is a call of a tool, and nothing else, is executed as that call. `true` on the node also lets tools with `idempotent = false` or `require_approval` be called so |
 /// | `thoughts_in_text = false` | `true` | whether thoughts that stand in a text, such as `<think>..</think>` first in it, are read as thoughts, and are no part of it |
 /// | `tool` | off | the node is a tool, too: a model writes its fields, and reads its output |
@@ -883,11 +883,11 @@ pub use llmnode_runtime::{
     Event, Exec, FailedTry, Failures, File, FinishReason, Flag, FnModel, FormatError, Group, Image,
     Invalid, Items, Ledger, LedgerSnapshot, Limits, LlmOutput, Map, Mark, Message, ModelError,
     Node, NodeError, NodeFacts, NodeStats, OutputSchema, Pace, Part, Paused, Price, Prices,
-    ProviderState, Question, ReadError, Reader, Reading, Reasoning, Recovery, Repair, Replaced,
-    Reply, Request, ResponseFormat, Results, Retry, RetryBudget, Role, Run, ScriptedModel,
-    Settings, Sink, StrictError, TestClock, TokenUsage, Tokens, ToolCall, ToolError, ToolRecord,
-    ToolReply, ToolSpec, Toolset, Unfinished, Usage, UsedFallback, Violation, WaitingCall,
-    dyn_node, media, recovery_of, testing,
+    ProviderState, Question, Quote, ReadError, Reader, Reading, Reasoning, Recovery, Repair,
+    Replaced, Reply, Request, ResponseFormat, Results, Retry, RetryBudget, Role, Run,
+    ScriptedModel, Settings, Sink, StrictError, Summary, TestClock, TokenUsage, Tokens, ToolCall,
+    ToolError, ToolRecord, ToolReply, ToolSpec, Toolset, Transcript, Unfinished, Usage,
+    UsedFallback, Violation, WaitingCall, dyn_node, media, recovery_of, testing,
 };
 #[cfg(feature = "smart")]
 #[doc(inline)]

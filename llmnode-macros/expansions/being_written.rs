@@ -32,5 +32,5 @@ const _: () = {
     }
 };
 ::core::compile_error! {
-    "unknown argument `ret`; `llm_node` takes `prompt`, `prompt_file`, `goal`, `form`, `system`, `system_file`, `examples`, `output`, `state`, `validate`, `retries`, `transport_retries`, `wait`, `max_wait`, `attempt_timeout`, `deadline`, `model`, `fallback_model`, `fallback`, `temperature`, `max_tokens`, `reasoning`, `cache`, `tools`, `turns`, `calls_in_text`, `thoughts_in_text`, `name`, `prep`, `store`, `action`, `route`, `post`, `batch`, `concurrency`, `idempotent`, `crate`, `exact`, `think`, `tool`, `choices`, `with`, `recover` and `limits`"
+    "unknown argument `ret`; `llm_node` takes `prompt`, `prompt_file`, `goal`, `form`, `system`, `system_file`, `examples`, `output`, `state`, `validate`, `retries`, `transport_retries`, `wait`, `max_wait`, `attempt_timeout`, `deadline`, `model`, `fallback_model`, `fallback`, `temperature`, `max_tokens`, `reasoning`, `cache`, `window`, `tools`, `turns`, `calls_in_text`, `thoughts_in_text`, `name`, `prep`, `store`, `action`, `route`, `post`, `batch`, `concurrency`, `idempotent`, `crate`, `exact`, `think`, `tool`, `choices`, `with`, `recover`, `limits` and `compact`"
 }

@@ -49,6 +49,8 @@ keys! {
         "`max_tokens = 200`: the most tokens an answer may have." max_tokens
         "`reasoning = \"low\"`: how much the model thinks: `off`, `low`, `medium`, `high`, `max`." reasoning
         "`cache = 1h`: whether the provider keeps the beginning of prompts: `auto`, `off`, `5m`, `1h`. Default `auto`." cache
+        "`window = 8_192`: how many tokens the model's window has. Default: looked up." window
+        "`compact`, `compact(keep = 6, at = 0.8, with = Summarise)`: old results of tools are left out of a conversation that is too long." compact
         "`tools = [Search, Summarize]`: the tools that the model may call." tools
         "`turns = 6`: the most responses of the model, the answer included. Default 10." turns
         "`calls_in_text = false`: a text that is a call of a tool is text. Default: it is executed where the model's server knows no calls." calls_in_text

@@ -472,7 +472,7 @@ async fn a_long_history_is_compacted_in_the_first_request() {
             .into_iter()
             .filter(|result| is_left_out(result))
             .count(),
-        7
+        8
     );
 }
 

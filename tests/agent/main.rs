@@ -101,18 +101,19 @@ mod spent;
 mod streams;
 #[cfg(all(
     feature = "anthropic",
+    feature = "gemini",
+    feature = "journal",
+    feature = "openai"
+))]
+mod summed_up;
+#[cfg(all(
+    feature = "anthropic",
     feature = "cassette",
     feature = "gemini",
     feature = "openai"
 ))]
 mod switch;
 mod toolsets;
-#[cfg(all(
-    feature = "anthropic",
-    feature = "gemini",
-    feature = "journal",
-    feature = "openai"
-))]
 mod turns;
 mod unfinished;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]

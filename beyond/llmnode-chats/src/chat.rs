@@ -389,7 +389,7 @@ impl Chat {
         let row = self.row().await?;
         let mut history = history::whole(&*self.store, &row).await?;
         let pins = row.pins.iter().filter(|pin| pin.number <= last_pin);
-        let pins: Vec<Message> = pins.map(|pin| Message::user(&*pin.text)).collect();
+        let pins: Vec<Message> = pins.map(|pin| Message::user(&*pin.text).pinned()).collect();
         let count = pins.len();
         history.extend(pins);
         let mut turn = BegunTurn::new(id, row.revision, history);

@@ -71,6 +71,8 @@ pub(super) struct ToolInfo {
     pub(super) sent: Option<Arc<SentPrompt>>,
     /// The tools that were found for it.
     pub(super) found: Option<FoundTools>,
+    /// It stays as it is in a conversation that is compacted.
+    pub(super) pinned: bool,
 }
 
 /// Figures do not tell messages apart.
@@ -236,10 +238,36 @@ impl Message {
     /// The message as it was said: without figures of the provider, the record of its request, and what was found for it.
     #[doc(hidden)]
     pub fn bare(&self) -> Cow<'_, Message> {
-        if self.tokens().is_none() && self.sent().is_none() && self.found().is_none() {
+        let has_figures =
+            self.tokens().is_some() || self.sent().is_some() || self.found().is_some();
+        if !has_figures && !self.is_pinned() {
             return Cow::Borrowed(self);
         }
-        Cow::Owned(self.clone().counted(None).answering(None).finding(None))
+        let mut bare = self.clone().counted(None).answering(None).finding(None);
+        bare.tool_info().pinned = false;
+        Cow::Owned(bare)
+    }
+
+    /// Pins the message: it stays word for word in a conversation that becomes too long and is compacted. It changes nothing of what
+    /// is sent.
+    ///
+    /// ```
+    /// # use llmnode_model as llmnode;
+    /// use llmnode::Message;
+    ///
+    /// assert!(Message::user("Never ship before Friday.").pinned().is_pinned());
+    /// ```
+    #[must_use]
+    pub fn pinned(mut self) -> Self {
+        self.tool_info().pinned = true;
+        self
+    }
+
+    /// Returns whether the message is [pinned](Self::pinned).
+    pub fn is_pinned(&self) -> bool {
+        self.tool_info
+            .as_ref()
+            .is_some_and(|tool_info| tool_info.pinned)
     }
 
     fn tool_info(&mut self) -> &mut ToolInfo {

@@ -24,6 +24,7 @@ impl Serialize for Message {
             self.tokens().is_some(),
             self.sent().is_some(),
             self.found().is_some(),
+            self.is_pinned(),
         ];
         let length = 2 + rest.into_iter().filter(|is| *is).count();
         let mut message = to.serialize_struct("Message", length)?;
@@ -49,6 +50,9 @@ impl Serialize for Message {
         if let Some(found) = self.found() {
             message.serialize_field("found", found)?;
         }
+        if self.is_pinned() {
+            message.serialize_field("pinned", &true)?;
+        }
         message.end()
     }
 }
@@ -73,6 +77,8 @@ impl<'de> Deserialize<'de> for Message {
             sent: Option<SentPrompt>,
             #[serde(default)]
             found: Option<FoundTools>,
+            #[serde(default)]
+            pinned: bool,
         }
         let Form {
             role,
@@ -83,6 +89,7 @@ impl<'de> Deserialize<'de> for Message {
             tokens,
             sent,
             found,
+            pinned,
         } = Form::deserialize(from)?;
         let fault = match role {
             _ if content.is_none() && tool_calls.is_empty() => {
@@ -103,7 +110,7 @@ impl<'de> Deserialize<'de> for Message {
         let ParsedContent(message) =
             content.unwrap_or_else(|| ParsedContent(Message::new(role, "")));
         let mut message = Message { role, ..message };
-        let has_figures = tokens.is_some() || sent.is_some() || found.is_some();
+        let has_figures = tokens.is_some() || sent.is_some() || found.is_some() || pinned;
         if !tool_calls.is_empty() || tool_call_id.is_some() || carried.is_some() || has_figures {
             let calls = tool_calls.into_iter().map(ToolCall::from).collect();
             let carried = carried.map(Arc::new);
@@ -115,6 +122,7 @@ impl<'de> Deserialize<'de> for Message {
                 tokens,
                 sent: sent.map(Arc::new),
                 found,
+                pinned,
             }));
         }
         Ok(message)

@@ -74,7 +74,7 @@ const LISTS: [(&str, &str); 5] = [
         "limits",
         "limits(requests = 5, tokens = 2_000, money = 0.05)",
     ),
-    ("compact", "compact(keep = 6, at = 0.8)"),
+    ("compact", "compact(keep = 6, with = Summarise)"),
 ];
 
 /// `compact` alone has the default rules.

@@ -1,9 +1,10 @@
 //! `compact` and `compact(keep = 6, at = 0.8)`: how a long conversation is kept short.
 
-use proc_macro2::{Ident, Literal, TokenStream};
-use quote::{ToTokens, quote};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::ParseStream;
-use syn::{Error, Lit};
+use syn::spanned::Spanned;
+use syn::{Error, Lit, Path};
 
 use crate::diagnostics::Errors;
 use crate::literals::integer;
@@ -19,6 +20,7 @@ const AT: &str = "`at` is a share of the model's window, such as `at = 0.8`, or 
 pub(crate) struct Compact {
     keep: Slot<u32>,
     at: Slot<Mark>,
+    with: Slot<Path>,
 }
 
 #[derive(Clone, Copy)]
@@ -34,7 +36,7 @@ impl Compact {
         let mut errors = Errors::default();
         let grammar = Grammar {
             hint,
-            ..Grammar::of_values("compact", &["keep", "at"])
+            ..Grammar::of_values("compact", &["keep", "at", "with"])
         };
         parse_arguments(tokens, &grammar, &mut errors, |key, input| {
             compact.argument(key, input)
@@ -45,6 +47,7 @@ impl Compact {
     fn argument(&mut self, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
         match key.to_string().as_str() {
             "keep" => fill(&mut self.keep, key.clone(), integer(input, &key, 1)),
+            "with" => fill(&mut self.with, key, node(input)),
             _ => fill(&mut self.at, key, mark(input)),
         }
     }
@@ -57,6 +60,26 @@ impl Compact {
         let calls = settings::calls([("keep", settings::number(&self.keep)), ("at", at)]);
         quote!(#private::Compact::new()#calls)
     }
+}
+
+impl Compact {
+    /// The compiler reports a node that does not fit at its name.
+    pub(crate) fn emit_summariser(&self) -> Option<TokenStream> {
+        let node = value(&self.with)?;
+        // Its names are ours, its place is the user's.
+        let at = Span::mixed_site().located_at(node.span());
+        Some(quote_spanned!(at=> __to.summed_up_by(|part| #node { part });))
+    }
+}
+
+fn node(input: ParseStream<'_>) -> syn::Result<Path> {
+    let at = input.span();
+    input.parse().map_err(|_| {
+        Error::new(
+            at,
+            "`with` takes the type of a node with a field `part: Transcript`, such as `with = Summarise`",
+        )
+    })
 }
 
 fn mark(input: ParseStream<'_>) -> syn::Result<Mark> {
@@ -81,6 +104,9 @@ fn hint(name: &str) -> Option<String> {
         "rounds" | "turns" | "last" => "write `keep = 6` for how many of the last rounds stay",
         "max_tokens" | "tokens" | "trigger" | "threshold" | "limit" => {
             "write `at = 100_000` for the tokens at which the conversation is compacted"
+        }
+        "summary" | "summarize" | "summariser" | "node" | "model" => {
+            "write `with = Summarise` for the node that sums up"
         }
         "window" => "write `window = 8_192` beside `compact`, for the model's window",
         _ => return None,

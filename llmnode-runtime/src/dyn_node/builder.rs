@@ -29,6 +29,7 @@ pub struct DynNodeBuilder {
     tools: Toolset,
     turns: Option<u32>,
     compact: Option<Compact>,
+    summariser: Option<DynNode>,
 }
 
 enum Output {
@@ -55,6 +56,7 @@ impl DynNodeBuilder {
             tools: Toolset::new(),
             turns: None,
             compact: None,
+            summariser: None,
         }
     }
 
@@ -148,6 +150,14 @@ impl DynNodeBuilder {
         self
     }
 
+    /// Sets the node that sums up the part of a conversation before its last rounds, where leaving out results is not enough: its
+    /// input is a [`Transcript`](crate::Transcript) in a fence, and its output a [`Summary`](crate::Summary). It means nothing
+    /// without [`compact`](Self::compact).
+    pub fn summed_up_by(mut self, node: DynNode) -> Self {
+        self.summariser = Some(node);
+        self
+    }
+
     /// Sets the steps that follow failures of a category or group.
     pub fn recover(
         mut self,
@@ -177,6 +187,7 @@ impl DynNodeBuilder {
             tools,
             turns,
             compact,
+            summariser,
         } = self;
         let mut found = Vec::new();
         if name.trim().is_empty() {
@@ -221,6 +232,9 @@ impl DynNodeBuilder {
             );
         }
         found.extend(compact.as_ref().and_then(Compact::fault));
+        if summariser.is_some() && compact.is_none() {
+            found.push("`summed_up_by` is set without `compact`, which says when".to_owned());
+        }
         add_defaults(&mut settings, is_text);
         found.extend(faults(&settings));
         match output.filter(|_| found.is_empty()) {
@@ -233,6 +247,7 @@ impl DynNodeBuilder {
                 tools,
                 turns,
                 compact,
+                summariser,
             })),
             None => {
                 let message = format!("the node {name:?} cannot be built: {}", found.join("; "));

@@ -23,13 +23,15 @@ use serde_json::Value;
 use crate::error::NodeError;
 use crate::node::{Node, NodeFacts};
 use crate::output::{AnswerKind, OutputSpec, Untyped};
+use crate::prompt::fenced;
 use crate::prompt::generated::{Prompt, Segment};
 use crate::run::{
-    AgentOutcome, Choices, ChosenValues, Compact, Cx, Exec, LlmNode, Run, Tools, Toolset,
-    exec_or_hand_off, walk_json,
+    AgentOutcome, Choices, ChosenValues, Compact, Cx, Exec, LlmNode, Run, Sources, SumUp, Summary,
+    Tools, Toolset, Transcript, exec_or_hand_off, walk_json,
 };
 use crate::settings::{EMPTY_SETTINGS, NodeKind, Recovery, Settings, Stacks};
 use llmnode_model::BoxError;
+use llmnode_model::BoxFuture;
 use llmnode_model::Category;
 use llmnode_model::Message;
 use llmnode_reader::OutputSchema;
@@ -83,6 +85,28 @@ struct Setup {
     tools: Toolset,
     turns: Option<u32>,
     compact: Option<Compact>,
+    summariser: Option<DynNode>,
+}
+
+/// A node that sums up a part of a conversation.
+struct Summariser(DynNode);
+
+impl<S: ?Sized + Sync> SumUp<S> for Summariser {
+    fn sum_up<'a>(
+        &'a self,
+        part: Transcript,
+        sources: Sources,
+        cx: Cx<'a, S>,
+    ) -> BoxFuture<'a, Result<Summary, NodeError>> {
+        let node = self.0.ask(fenced(&part.to_string()));
+        Box::pin(async move {
+            let value = cx.call(&node).quoting(sources).await?;
+            serde_json::from_value(value).map_err(|error| {
+                let why = format!("what sums up the conversation returned no `Summary`: {error}");
+                NodeError::new(Category::SchemaError, why).with_source(error)
+            })
+        })
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -334,12 +358,16 @@ impl<S: ?Sized + Sync> LlmNode<S> for DynNode {
             tools,
             turns,
             compact,
+            summariser,
             ..
         } = &*self.setup;
         to.extend(self.tools.as_ref().unwrap_or(tools));
         turns.iter().for_each(|turns| to.turns(*turns));
         if let Some(rules) = compact {
             to.compact(*rules);
+        }
+        if let Some(node) = summariser {
+            to.summed_up(Box::new(Summariser(node.clone())));
         }
     }
 }

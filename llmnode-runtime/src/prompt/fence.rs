@@ -41,6 +41,14 @@ impl<T: Display> PromptFence for T {
     }
 }
 
+/// The text between two lines of backticks.
+pub(crate) fn fenced(text: &str) -> String {
+    let mut to = String::new();
+    // Writing to a `String` does not fail.
+    let _ = text.write_fence(&mut to);
+    to
+}
+
 fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`')
         .map(str::len)
@@ -53,12 +61,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::PromptFence;
-
-    fn fenced(text: &str) -> String {
-        let mut to = String::new();
-        text.to_owned().write_fence(&mut to).unwrap();
-        to
-    }
 
     #[test]
     fn fences() {

@@ -27,6 +27,7 @@ mod state_path;
 mod values;
 
 pub use attach::{Attachments, PromptAttachment};
+pub(crate) use fence::fenced;
 pub use history::History;
 pub(crate) use prompt::EarlyValue;
 pub(crate) use section::Section;

@@ -16,7 +16,8 @@ use serde::Serialize;
 use serde_json::Value;
 use tracing::{Instrument, Span};
 
-use super::call_options::{CallOptions, Handover, Writer, origin, turn_of};
+use super::call_options::{CallOptions, Handover, Writer, origin, sources_of, turn_of};
+use super::compaction::Sources;
 use super::context::{CallContext, CallExtensions, Caller};
 use super::core::RunCore;
 use super::cx::Cx;
@@ -413,6 +414,12 @@ fn answer_text<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
 }
 
 impl<T> Call<'_, T> {
+    /// The answer is a summary, which quotes nothing but this.
+    pub(crate) fn quoting(mut self, sources: Sources) -> Self {
+        self.options.rare().sources = Some(Arc::new(sources));
+        self
+    }
+
     pub(super) fn poll_report(&mut self, cx: &mut Context<'_>) -> Poll<CallResult<T>> {
         let under_way = match &mut self.under_way {
             Some(under_way) => under_way,
@@ -669,6 +676,7 @@ fn start<'a, 'r: 'a>(
                 listener,
                 turn: turn_of(&options),
                 handoff: None,
+                sources: sources_of(&options),
             };
             let execution = execution((core, &caller, &own), &scope, settings, &mut *node);
             let mut execution = pin!(execution.instrument(span));

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::compaction::Sources;
 use super::listener::Listener;
 use super::resume::Origin;
 use super::turn::Turn;
@@ -40,6 +41,7 @@ pub(super) struct RareOptions<'r> {
     pub(super) unfinished: Option<Unfinished>,
     pub(super) allow_changed_tool: bool,
     pub(super) turn: Option<Turn<'r>>,
+    pub(super) sources: Option<Arc<Sources>>,
 }
 
 impl<'r> CallOptions<'r> {
@@ -54,6 +56,10 @@ impl<'r> CallOptions<'r> {
 
 pub(super) fn turn_of<'o, 'r>(options: &'o CallOptions<'r>) -> Option<&'o Turn<'r>> {
     options.rare.as_deref()?.turn.as_ref()
+}
+
+pub(super) fn sources_of<'o>(options: &'o CallOptions<'_>) -> Option<&'o Arc<Sources>> {
+    options.rare.as_deref()?.sources.as_ref()
 }
 
 /// The conversation that a call continues, if it does.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tracing::Span;
 
 use super::batches::BatchPool;
+use super::compaction::Sources;
 use super::core::RunCore;
 use super::event::{FlowContext, Observer};
 use super::handoff::HandoffSlot;
@@ -44,6 +45,8 @@ pub(super) struct CallExtensions<'r> {
     pub(super) turn: Option<&'r Turn<'r>>,
     /// Who made the call can go on elsewhere, and takes a handoff in place of an answer.
     pub(super) handoff: Option<&'r HandoffSlot>,
+    /// What the answer may quote, if it is a summary of a conversation.
+    pub(super) sources: Option<&'r Arc<Sources>>,
 }
 
 impl<'r> CallContext<'r> {

@@ -6,7 +6,7 @@ use llmnode_model::{BoxFuture, Category, ChatModel, ToolSpec};
 use llmnode_reader::internal::{Parsed, in_json_names};
 use llmnode_reader::{Flag, OutputSchema, Reader, Repair, Violation};
 
-use super::compaction::Compact;
+use super::compaction::{Compact, Sources, Summary, Transcript};
 use super::context::CallContext;
 use super::failure::{Cause, Failure};
 use super::fallback::FallbackFuture;
@@ -36,6 +36,17 @@ pub(super) trait ErasedNode<'n>: Send + Sync {
 
     /// How its conversation is kept short. `None`: it is sent as it is.
     fn compact_rules(&self) -> Option<Compact>;
+
+    /// Whether it has a node that sums up.
+    fn can_sum_up(&self) -> bool;
+
+    /// Has a part of the conversation summed up. `None`: it has no node for it.
+    fn sum_up<'a>(
+        &'a self,
+        part: Transcript,
+        sources: Sources,
+        context: &'a CallContext<'_>,
+    ) -> Option<BoxFuture<'a, Result<Summary, NodeError>>>;
 
     fn read(&mut self, answer: &str, reader: Reader) -> Result<Parsed<()>, Vec<Violation>>;
 

@@ -1,6 +1,8 @@
 //! What a call has come to so far, for what is done about its next response.
 
-use super::compaction::Compacting;
+use std::sync::Arc;
+
+use super::compaction::{Compacting, Sources};
 use super::named_bounds::NamedBounds;
 use super::narrowed::Narrowed;
 
@@ -22,6 +24,8 @@ pub(super) struct History {
     pub(super) bounds: NamedBounds,
     /// How the conversation is kept short. `None`: it is sent as it is.
     pub(super) compacting: Option<Box<Compacting>>,
+    /// What an answer may quote, if it is a summary of a conversation.
+    pub(super) sources: Option<Arc<Sources>>,
 }
 
 /// The responses of an agent's model.
@@ -44,6 +48,7 @@ impl History {
             narrowed: None,
             bounds: NamedBounds::default(),
             compacting: None,
+            sources: None,
         }
     }
 

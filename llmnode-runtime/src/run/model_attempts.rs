@@ -123,7 +123,7 @@ impl Attempts for ModelAttempts<'_, '_> {
             Replay::Ask(journal_key) => journal_key,
         };
         if self.history.compacting.is_some() {
-            self.compact_if_due();
+            Box::pin(self.compact_if_due()).await;
         }
         if let (Some(item), Some(recorder)) =
             (self.plan.context.item, self.plan.context.call.recorder())

@@ -12,7 +12,7 @@ use llmnode_reader::{OutputSchema, Reader, Violation};
 use super::attempt_loop::{self, CallPlan};
 use super::begin_turn::begin_turn;
 use super::choices::{Choices, ChosenValues};
-use super::compaction::Compact;
+use super::compaction::{Compact, Sources, Summary, Transcript};
 use super::context::{CallContext, CallExtensions};
 use super::cx::Cx;
 use super::erased_node::ErasedNode;
@@ -80,6 +80,7 @@ where
         listener: cx.context.listener(),
         turn: cx.context.turn(),
         handoff: Some(&slot),
+        sources: None,
     };
     let context = CallContext {
         own: Some(&own),
@@ -543,6 +544,24 @@ impl<'r, S: ?Sized + Sync> ErasedNode<'r> for StatedNode<'r, S> {
 
     fn compact_rules(&self) -> Option<Compact> {
         self.tools.compact_rules()
+    }
+
+    fn can_sum_up(&self) -> bool {
+        self.tools.summariser().is_some()
+    }
+
+    fn sum_up<'a>(
+        &'a self,
+        part: Transcript,
+        sources: Sources,
+        context: &'a CallContext<'_>,
+    ) -> Option<BoxFuture<'a, Result<Summary, NodeError>>> {
+        let summariser = self.tools.summariser()?;
+        let cx = Cx {
+            context: *context,
+            state: self.state,
+        };
+        Some(summariser.sum_up(part, sources, cx))
     }
 
     fn fall_back<'a>(&'a mut self, error: &'a NodeError) -> Option<FallbackFuture<'a>> {

@@ -34,7 +34,8 @@ pub(crate) fn emit(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Opti
     let turns = number(&model.args.turns).map(|turns| generated!(__to.turns(#turns);));
     let compact = compact.map(|compact| {
         let rules = compact.emit(private);
-        generated!(__to.compact(#rules);)
+        let summariser = compact.emit_summariser();
+        generated!(__to.compact(#rules); #summariser)
     });
     Some(generated! {
         fn tools(&self, __to: &mut #private::Tools<#state>) { #(#adds)* #set #turns #compact }

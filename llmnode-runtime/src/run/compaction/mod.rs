@@ -8,16 +8,28 @@
 //!    counted for the last answer and an estimate of what came since (`size.rs`), against the mark of the node's rules (`rules.rs`);
 //!    or since the model has refused the request, which the policy `FullWindow` notes.
 //! 3. The first step leaves out old results of tools (`results.rs`).
-//! 4. The edits are written into the journal before the request goes out, and done.
+//! 4. If that would not be enough and the node says `with = ..`, the part before the last rounds is summed up instead (`summary.rs`),
+//!    by a call of a node of the user's (`sum_up.rs`), which reads it as text (`transcript.rs`). What binds has to be quoted from what
+//!    the program wrote (`quotes.rs`; the policy `InventedQuote` tells the model of what is not).
+//! 5. The edits are written into the journal before the request goes out, and done.
 //!
 //! The messages as they were stay here (`whole.rs`): a pause, a failed call and a store of conversations keep them, so that
 //! compacting never loses anything but what the model is sent. Without `compact` in the node, nobody here is asked.
 
+mod quotes;
 mod results;
 mod rules;
 mod size;
 mod state;
+mod sum_up;
+mod summary;
+mod transcript;
 mod whole;
 
+pub(crate) use quotes::Sources;
 pub use rules::{Compact, Mark};
-pub(super) use state::Compacting;
+pub(super) use state::{Compacting, Due, ToSumUp};
+pub(super) use sum_up::ByNode;
+pub(crate) use sum_up::SumUp;
+pub use summary::{Quote, Summary};
+pub use transcript::Transcript;

@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 
 use llmnode_model::internal::FoundWay;
-use llmnode_model::{Message, Request, ToolSpec};
+use llmnode_model::{Message, Request, Role, ToolSpec};
 use llmnode_reader::text::one_line;
 
 use crate::ledger::Edit;
@@ -36,13 +36,13 @@ pub(super) fn left_out(request: &Request, opening: usize, length: usize, keep: u
     edits
 }
 
-/// Where the last rounds begin. `None`: there are no more rounds.
+/// Where the last rounds begin: an answer of the model with all that follows it. `None`: there are no more rounds.
 pub(super) fn begin_of_last_rounds(messages: &[Message], keep: usize) -> Option<usize> {
     let calling = messages
         .iter()
         .enumerate()
         .rev()
-        .filter(|(_, message)| !message.calls().is_empty());
+        .filter(|(_, message)| message.role == Role::Assistant);
     let mut begins = calling.map(|(at, _)| at);
     match keep {
         0 => Some(messages.len()),
@@ -64,7 +64,7 @@ fn may_go(result: &Message) -> bool {
     let shows_tools = result
         .found()
         .is_some_and(|found| found.way != FoundWay::Listed);
-    is_long && !shows_tools
+    is_long && !shows_tools && !result.is_pinned()
 }
 
 fn can_be_called_again(name: &str, tools: &[ToolSpec]) -> bool {

@@ -16,6 +16,20 @@ const MOST: u64 = 150_000;
 /// must not run twice or need an approval, and those under 1 KB. Nothing is lost: [`CallReport::compacted`] has the messages as they
 /// were, and a conversation in a store keeps them.
 ///
+/// Where that is not enough, `with` names a node that sums up the part before the last rounds:
+///
+/// ```ignore
+/// #[llm_node(prompt = "{question}", tools = [Search], turns = 200, compact(keep = 6, with = Summarise))]
+/// struct Research { question: String }
+///
+/// #[llm_node(prompt = "Sum up:\n{part:fence}", output = Summary, retries = 1)]
+/// struct Summarise { part: Transcript }
+/// ```
+///
+/// What the program wrote (instructions, prompts, user messages of the history) stays word for word, up to a quarter of the window, and so
+/// does what is [pinned](crate::Message::pinned). What else binds has to be [quoted](crate::Quote) from it. The rest is data. A
+/// summary that fails leaves the conversation as it is.
+///
 /// It happens when the conversation passes the mark [`at`](Self::at), which needs the model's window: [`Settings::window`] says where
 /// that is looked up. Where nobody knows it, only a request that the model refuses as too long is compacted, and sent again.
 ///
@@ -80,7 +94,7 @@ impl Compact {
         }
     }
 
-    /// Sets how many of the last rounds stay as they are. A round is an answer that calls tools, with their results. Default: 6.
+    /// Sets how many of the last rounds stay as they are. A round is an answer of the model, with the results of the tools that it calls. Default: 6.
     /// After a refusal fewer stay, down to one, if the last rounds alone do not fit.
     pub const fn keep(mut self, rounds: u32) -> Self {
         self.keep = rounds;

@@ -1,10 +1,13 @@
 //! What is known of a conversation that is kept short: a part of its call's [`History`](crate::run::history::History).
 
 use llmnode_model::{Message, Request, Role};
+use llmnode_reader::text::one_line;
 
+use super::quotes::Sources;
 use super::results;
 use super::rules::{Compact, share_of};
 use super::size::{message_tokens, request_tokens};
+use super::summary::{Part, Summary, pieces, summary_message};
 use super::whole::Whole;
 use crate::ledger::{Compacted, Compaction, CompactionCause, CompactionStep, Edit};
 use crate::pause::CompactedSoFar;
@@ -16,11 +19,42 @@ const NEARLY_FULL: f64 = 0.9;
 /// What a compaction before a refusal has to free of the mark, to be worth the cache.
 const LEAST_FREED: u64 = 10;
 
+/// After a failed summary, the conversation grows by this part before the next one.
+const AFTER_FAILURE: u64 = 10;
+
 /// A refusal that names no window says that it is smaller than this share of the request, by estimate.
 const REFUSED_SHARE: f64 = 0.95;
 
+/// What is to be done before a request.
+pub(in crate::run) enum Due {
+    /// These edits.
+    Edits(Compaction),
+    /// The part before the last rounds is to be summed up.
+    Summary(ToSumUp),
+}
+
+/// A part that is to be summed up.
+pub(in crate::run) struct ToSumUp {
+    cause: CompactionCause,
+    part: Part,
+    /// The messages of the part, in pieces of which each is short enough to be summed up.
+    pub(in crate::run) pieces: Vec<Vec<Message>>,
+    /// What the program wrote in the whole conversation.
+    pub(in crate::run) sources: Sources,
+    window: Option<u64>,
+}
+
+/// Why a part was not summed up.
+struct FailedSummary {
+    /// The tokens of the conversation then.
+    at: u64,
+    why: String,
+}
+
 pub(in crate::run) struct Compacting {
     rules: Compact,
+    can_sum_up: bool,
+    failed: Option<FailedSummary>,
     /// Messages before the conversation, which stay as they are.
     opening: usize,
     whole: Whole,
@@ -37,9 +71,11 @@ pub(in crate::run) struct Compacting {
 }
 
 impl Compacting {
-    pub(in crate::run) fn new(rules: Compact, opening: usize) -> Box<Self> {
+    pub(in crate::run) fn new(rules: Compact, opening: usize, can_sum_up: bool) -> Box<Self> {
         Box::new(Compacting {
             rules,
+            can_sum_up,
+            failed: None,
             opening,
             whole: Whole::default(),
             counted: None,
@@ -67,9 +103,9 @@ impl Compacting {
     pub(in crate::run) fn refuse(&mut self, request: &Request, named: Option<u64>) -> bool {
         let below = named.unwrap_or_else(|| share_of(request_tokens(request), REFUSED_SHARE));
         self.bound = Some(self.bound.unwrap_or(below).min(below));
-        self.is_refused = !self
-            .edits_of_refused(request, request.messages.len())
-            .is_empty();
+        let length = request.messages.len();
+        self.is_refused = !self.edits_of_refused(request, length).is_empty()
+            || self.part_of_refused(request, length, self.bound).is_some();
         self.is_refused
     }
 
@@ -79,28 +115,122 @@ impl Compacting {
         request: &Request,
         length: usize,
         window: Option<u64>,
-    ) -> Option<Compaction> {
+    ) -> Option<Due> {
         let window = window.into_iter().chain(self.bound).min();
         let cause = self.cause(request, window)?;
         let edits = match cause {
-            CompactionCause::Refused => self.edits_of_refused(request, length),
-            CompactionCause::Full { .. } => {
+            CompactionCause::Refused => {
+                let edits = self.edits_of_refused(request, length);
+                if edits.is_empty() {
+                    let part = self.part_of_refused(request, length, window)?;
+                    return Some(self.to_sum_up(request, length, part, cause, window));
+                }
+                edits
+            }
+            CompactionCause::Full { tokens } => {
                 let keep = self.rules.kept_rounds();
-                let edits = results::left_out(request, self.opening, length, keep);
                 let mark = self.rules.mark(window)?;
-                let is_worth_it = freed(request, &edits) >= mark / LEAST_FREED;
-                if is_worth_it { edits } else { Vec::new() }
+                let edits = results::left_out(request, self.opening, length, keep);
+                let freed = freed(request, &edits);
+                let is_enough = tokens.saturating_sub(freed) <= mark / 2;
+                if !is_enough && let Some(part) = self.part(request, length, keep, window) {
+                    return Some(self.to_sum_up(request, length, part, cause, window));
+                }
+                if freed < mark / LEAST_FREED {
+                    return None;
+                }
+                edits
             }
         };
-        if edits.is_empty() {
-            return None;
-        }
-        Some(Compaction {
+        Some(Due::Edits(Compaction {
             step: CompactionStep::Results,
             cause,
             length: self.whole.length(length),
             edits,
+        }))
+    }
+
+    /// `None`: nothing can be summed up, or it has just failed.
+    fn part(
+        &self,
+        request: &Request,
+        length: usize,
+        keep: usize,
+        window: Option<u64>,
+    ) -> Option<Part> {
+        if !self.can_sum_up || self.has_just_failed(request_tokens(request)) {
+            return None;
+        }
+        Part::before_last_rounds(request, self.opening, length, keep, window)
+    }
+
+    fn part_of_refused(
+        &self,
+        request: &Request,
+        length: usize,
+        window: Option<u64>,
+    ) -> Option<Part> {
+        let mut keep = self.rules.kept_rounds();
+        loop {
+            let part = self.part(request, length, keep, window);
+            if part.is_some() || keep <= 1 {
+                return part;
+            }
+            keep /= 2;
+        }
+    }
+
+    fn to_sum_up(
+        &self,
+        request: &Request,
+        length: usize,
+        part: Part,
+        cause: CompactionCause,
+        window: Option<u64>,
+    ) -> Due {
+        let most = window.map_or(u64::MAX, |window| window / 2);
+        Due::Summary(ToSumUp {
+            cause,
+            pieces: pieces(&part.messages(request), most),
+            part,
+            sources: Sources::of(&self.whole(&request.messages[..length])),
+            window,
         })
+    }
+
+    /// The edits that put a summary in the place of its part. `Err`: it is no shorter.
+    pub(in crate::run) fn summed_up(
+        &self,
+        asked: &ToSumUp,
+        summary: &Summary,
+        request: &Request,
+        length: usize,
+    ) -> Result<Compaction, String> {
+        let messages = asked.part.messages(request);
+        let quotes = asked.sources.found(&summary.binding);
+        let by = summary_message(&messages, &quotes, summary, asked.window);
+        let edits = asked.part.edits(by);
+        if freed(request, &edits) == 0 {
+            return Err("the summary is as long as what it sums up".to_owned());
+        }
+        Ok(Compaction {
+            step: CompactionStep::Summary,
+            cause: asked.cause,
+            length: self.whole.length(length),
+            edits,
+        })
+    }
+
+    /// The conversation stays as it is, and the next try is a tenth later.
+    pub(in crate::run) fn summary_failed(&mut self, request: &Request, why: String) {
+        let at = request_tokens(request);
+        self.failed = Some(FailedSummary { at, why });
+    }
+
+    fn has_just_failed(&self, tokens: u64) -> bool {
+        self.failed
+            .as_ref()
+            .is_some_and(|failed| tokens < failed.at.saturating_add(failed.at / AFTER_FAILURE))
     }
 
     fn cause(&self, request: &Request, window: Option<u64>) -> Option<CompactionCause> {
@@ -115,6 +245,7 @@ impl Compacting {
         let is_soon = self
             .after_last
             .is_some_and(|after| tokens < after.saturating_add(mark / 2));
+        let is_soon = is_soon || self.has_just_failed(tokens);
         let is_nearly_full = window.is_some_and(|window| tokens >= share_of(window, NEARLY_FULL));
         (!is_soon || is_nearly_full).then_some(CompactionCause::Full { tokens })
     }
@@ -173,8 +304,12 @@ impl Compacting {
         let Some(message) = messages.get(largest) else {
             return String::new();
         };
+        let summary = match &self.failed {
+            Some(failed) => format!(", and the summary failed: {}", one_line(&failed.why, 200)),
+            None => String::new(),
+        };
         format!(
-            "; `compact` found nothing more that may be left out; the longest message is number {} (role {}, about {} tokens)",
+            "; `compact` found nothing more that may be left out{summary}; the longest message is number {} (role {}, about {} tokens)",
             largest + 1,
             role(message),
             message_tokens(message)

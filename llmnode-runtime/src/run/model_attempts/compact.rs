@@ -2,6 +2,7 @@
 
 use super::ModelAttempts;
 use crate::ledger::{AttemptRecord, Compaction, RunEvent, Usage};
+use crate::run::compaction::{Due, Summary, ToSumUp, Transcript};
 
 impl ModelAttempts<'_, '_> {
     /// Does again what an earlier process did before this request.
@@ -31,19 +32,53 @@ impl ModelAttempts<'_, '_> {
     }
 
     /// Compacts the conversation if it is time. The journal has it before the request goes out: it is written with its attempt.
-    pub(super) fn compact_if_due(&mut self) {
+    pub(super) async fn compact_if_due(&mut self) {
+        let mut due = self.due();
+        if let Some(Due::Summary(asked)) = due {
+            match self.sum_up(&asked).await {
+                Ok(compaction) => due = Some(Due::Edits(compaction)),
+                Err(why) => {
+                    let call = self.plan.context.call;
+                    tracing::warn!(
+                        target: "llmnode::call", node = &**call.node(), call = %call.id,
+                        "the conversation was not summed up, and stays as it is: {why}"
+                    );
+                    if let Some(compacting) = &mut self.history.compacting {
+                        compacting.summary_failed(&self.request, why);
+                    }
+                    // Where the window is full, results are left out at least.
+                    due = self.due();
+                }
+            }
+        }
+        if let Some(Due::Edits(compaction)) = due {
+            self.note_compaction(&compaction);
+            self.compact(compaction);
+        }
+    }
+
+    fn due(&self) -> Option<Due> {
+        let compacting = self.history.compacting.as_ref()?;
         let prices = &self.plan.context.core.limits.prices;
         let window = self
             .target
             .window(&self.request, &self.plan.settings, prices);
-        let Some(compacting) = &self.history.compacting else {
-            return;
-        };
-        let Some(compaction) = compacting.due(&self.request, self.stable_len, window) else {
-            return;
-        };
-        self.note_compaction(&compaction);
-        self.compact(compaction);
+        compacting.due(&self.request, self.stable_len, window)
+    }
+
+    /// Has each piece of a part summed up, one after the other. `Err`: why there is no summary.
+    async fn sum_up(&self, asked: &ToSumUp) -> Result<Compaction, String> {
+        let compacting = self.history.compacting.as_ref();
+        let compacting = compacting.ok_or_else(String::new)?;
+        let mut summary = Summary::default();
+        for piece in &asked.pieces {
+            let part = Transcript::of(piece);
+            let context = &self.plan.context;
+            let of_piece = self.node.sum_up(part, asked.sources.clone(), context);
+            let of_piece = of_piece.ok_or_else(String::new)?.await;
+            summary.extend(of_piece.map_err(|error| error.to_string())?);
+        }
+        compacting.summed_up(asked, &summary, &self.request, self.stable_len)
     }
 
     fn note_compaction(&mut self, compaction: &Compaction) {

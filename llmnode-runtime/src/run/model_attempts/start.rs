@@ -68,7 +68,9 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
         self.history.compacting = self
             .node
             .compact_rules()
-            .map(|rules| Compacting::new(rules, self.opening));
+            .map(|rules| Compacting::new(rules, self.opening, self.node.can_sum_up()));
+        let own = plan.context.own;
+        self.history.sources = own.and_then(|own| own.sources).cloned();
         plan.context.core.report_extra_for_all(&plan.settings);
         let journaled = journaled(plan, &self.request, &self.target);
         self.conversation_id = journaled.conversation_id;

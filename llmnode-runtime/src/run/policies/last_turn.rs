@@ -9,7 +9,8 @@ use crate::ledger::AttemptKind;
 use crate::run::failure::Failure;
 use crate::run::history::MAX_UNKNOWN_ROUNDS;
 
-const ANSWER_NOW: &str = "No more tools can be called. Answer now, with what you have.";
+pub(in crate::run) const ANSWER_NOW: &str =
+    "No more tools can be called. Answer now, with what you have.";
 
 pub(super) struct LastTurn;
 

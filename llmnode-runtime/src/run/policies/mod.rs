@@ -29,6 +29,7 @@
 //! | [`CallsInText`] | turns a text into calls, for `RunCalls`; its complaint belongs to what `RejectedAnswer` stores |
 //! | [`RunCalls`] | ends the walk for all calls: below it, a response is an answer |
 //! | [`CopiedForm`] | the last one before the answer is validated, which a copy would often pass |
+//! | [`InventedQuote`] | of summaries alone; what it refuses is an answer that would pass |
 //! | [`RejectedAnswer`] | above are the failures that a replay must not repeat, below are those that it must |
 //! | [`CopiedBound`] | flags good answers, which `CutAnswer` must not take away any more |
 //! | [`AskForLess`] | takes what `CutAnswer` could not mend by a higher limit; once, then `LostAnswer` may |
@@ -76,6 +77,7 @@ mod cut_answer;
 mod failed_call;
 mod free_choice;
 mod full_window;
+mod invented_quote;
 mod last_turn;
 mod lost_answer;
 mod narrowing;
@@ -100,6 +102,8 @@ use self::cut_answer::CutAnswer;
 use self::failed_call::FailedCall;
 use self::free_choice::FreeChoice;
 use self::full_window::FullWindow;
+use self::invented_quote::InventedQuote;
+pub(super) use self::last_turn::ANSWER_NOW;
 use self::last_turn::LastTurn;
 use self::lost_answer::LostAnswer;
 use self::narrowing::Narrowing;
@@ -127,6 +131,7 @@ static POLICIES: &[&dyn Policy] = &[
     &CallsInText,
     &RunCalls,
     &CopiedForm,
+    &InventedQuote,
     &RejectedAnswer,
     &CopiedBound,
     &AskForLess,

@@ -15,9 +15,11 @@ use super::outcome::Outcome;
 use super::toolset::Toolset;
 use super::typed::{StatelessTool, Tool, TypedTool, spec};
 use crate::error::NodeError;
-use crate::run::compaction::Compact;
+use crate::node::Node;
+use crate::run::compaction::{ByNode, Compact, SumUp, Summary, Transcript};
 use crate::run::context::CallContext;
 use crate::run::cx::Cx;
+use crate::run::node::Exec;
 
 /// Including the answer.
 const TURNS: u32 = 10;
@@ -27,6 +29,7 @@ pub struct Tools<S: ?Sized> {
     list: Vec<Entry<S>>,
     turns: u32,
     compact: Option<Compact>,
+    summariser: Option<Box<dyn SumUp<S>>>,
     faults: Vec<String>,
 }
 
@@ -41,6 +44,7 @@ impl<S: ?Sized> Default for Tools<S> {
             list: Vec::new(),
             turns: TURNS,
             compact: None,
+            summariser: None,
             faults: Vec::new(),
         }
     }
@@ -88,6 +92,24 @@ impl<S: ?Sized> Tools<S> {
     pub fn compact(&mut self, rules: Compact) {
         self.faults.extend(rules.fault());
         self.compact = Some(rules);
+    }
+
+    /// Sets the node that sums up what is too long.
+    pub fn summed_up_by<N>(&mut self, make: fn(Transcript) -> N)
+    where
+        S: Sync,
+        N: Exec<S> + Node<Output = Summary> + Send + 'static,
+    {
+        self.summariser = Some(Box::new(ByNode(make)));
+    }
+
+    /// The same, of a node that is known at run time.
+    pub(crate) fn summed_up(&mut self, summariser: Box<dyn SumUp<S>>) {
+        self.summariser = Some(summariser);
+    }
+
+    pub(in crate::run) fn summariser(&self) -> Option<&dyn SumUp<S>> {
+        self.summariser.as_deref()
     }
 
     pub(in crate::run) fn compact_rules(&self) -> Option<Compact> {
