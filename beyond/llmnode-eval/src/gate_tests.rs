@@ -332,7 +332,7 @@ fn times_of_repeats_are_means_and_what_they_used_is_a_sum() {
 
 /// Who broke the prompt learns at once how much else fell.
 #[test]
-fn beside_a_case_that_must_be_right_stands_what_the_others_say() {
+fn a_wrong_case_that_must_be_right_has_the_verdict_on_all_cases() {
     let path = file("beside");
     baseline(&path, &report(60, 0));
     let mut now = report(60, 20);
