@@ -9,6 +9,7 @@ mod clock;
 mod conversation;
 pub mod dyn_node;
 mod error;
+pub mod ext;
 mod format;
 #[doc(hidden)]
 pub mod internal;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// In JSON it is the list of its labels.
 ///
 /// ```
-/// # mod llmnode { pub mod flow { pub use llmnode_runtime::internal::Position; } }
+/// # mod llmnode { pub mod flow { pub use llmnode_runtime::ext::Position; } }
 /// use llmnode::flow::Position;
 ///
 /// let position: Position = ["Research", "Decide"].into_iter().collect();

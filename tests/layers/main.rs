@@ -40,6 +40,7 @@ const CORE: &[&str] = &[
     "dyn_node",
     "testing",
     "private",
+    "ext",
     "internal",
 ];
 const READER: &[&str] = &[

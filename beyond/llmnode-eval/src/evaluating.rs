@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::future::IntoFuture;
 
-use llmnode_runtime::internal::{OnProgress, RunRecorder};
+use llmnode_runtime::ext::RunRecorder;
+use llmnode_runtime::internal::OnProgress;
 use llmnode_runtime::{
     BatchProgress, BoxFuture, Category, Exec, Limits, Map, Node, NodeError, Run, Settings,
 };

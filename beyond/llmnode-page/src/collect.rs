@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use llmnode_flow::flow::{Outline, Position};
-use llmnode_runtime::internal::{PositionExt, RunEvent, RunSetup};
+use llmnode_runtime::ext::{PositionExt, RunEvent, RunSetup};
 use llmnode_runtime::{
     AttemptId, AttemptRecord, CallId, CallInfo, CallRecord, Category, Request, Usage,
 };

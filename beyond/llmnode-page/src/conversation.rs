@@ -1,6 +1,6 @@
 //! What one call wrote and read: prompts, answers, what was wrong with them, tools.
 
-use llmnode_runtime::internal::RunEvent;
+use llmnode_runtime::ext::RunEvent;
 use llmnode_runtime::{
     AttemptId, AttemptRecord, Compacted, CompactionCause, CompactionStep, Message, Request,
     ToolCall,

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use llmnode_flow::flow::{Outline, OutlineStep, Position};
 use llmnode_runtime::Category;
-use llmnode_runtime::internal::PositionExt;
+use llmnode_runtime::ext::PositionExt;
 
 use crate::document::{FlowEntry, StepStats};
 use crate::html::{Attributes, Html};

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use llmnode_model::internal::{Redactor, lock};
 use llmnode_runtime::FormatError;
-use llmnode_runtime::internal::{RunEvent, RunRecorder, read_format};
+use llmnode_runtime::ext::{RunEvent, RunRecorder};
+use llmnode_runtime::internal::read_format;
 use serde::Serialize;
 
 use crate::collect::Collected;

@@ -10,7 +10,7 @@ use llmnode_model::Message;
 use llmnode_model::internal::Redactor;
 use llmnode_page::Recording;
 use llmnode_page::internal::figures;
-use llmnode_runtime::internal::{RunEvent, RunRecorder};
+use llmnode_runtime::ext::{RunEvent, RunRecorder};
 use llmnode_runtime::{Category, Event, Limits, NodeError, Paused, Run};
 use serde_json::Value;
 use tokio::sync::oneshot;

@@ -15,19 +15,7 @@
 //! about an end has the record that was committed. A span is none either: it is entered around the code that it measures, so its
 //! guard holds it; it ends with the same record.
 //!
-//! In a plain call, the order is:
-//!
-//! ```text
-//! Setup           once for each recording, as it is attached
-//! CallBegan
-//!   ExecBegins    only where a node must not be executed twice             the journal is awaited
-//!   AttemptBegins for each request, once room for it is reserved           the journal is awaited, then the request goes out
-//!   Answered      the response is one that the conversation goes on with
-//!   AttemptEnded, or AttemptForgotten if the request did not leave         the journal is awaited
-//!   ToolEnded     for each call of a tool, as it has a result              the journal is awaited
-//!   FellBack      a fallback value took the place of an answer
-//! CallEnded
-//! ```
+//! In which order they come is said at [`RunEvent`].
 //!
 //! To be awaited is the journal's alone (`Recorder::write`): a request that was not written down could be paid twice. All others
 //! are told and not waited for, and may be told from a destructor: a future that is dropped ends what it has begun. So a listener
@@ -66,13 +54,14 @@ pub struct CallInfo<'c> {
     pub labels: &'c BTreeMap<String, String>,
 }
 
-/// Records what happens in calls and flows, beside the ledger. It is no part of the run: its panics are logged under
+/// Listens to what happens in calls and flows, beside the ledger. It is no part of the run: its panics are logged under
 /// `llmnode::hook`, and it must not wait.
 ///
-/// `Recording` of the feature `page` implements it.
+/// It is attached by `record(..)` of a call, a map or a flow. `Recording` of the feature `page` implements it;
+/// [`ext`](crate::ext) has a smaller example.
 pub trait RunRecorder: Send + Sync {
-    /// Records an event, where it happens.
-    #[doc(hidden)]
+    /// Takes an event, where it happens: in the middle of a call, or in a destructor. Events that it does not know are passed by,
+    /// since there may be more of them in a later version.
     fn record(&self, event: &RunEvent<'_>);
 }
 
@@ -98,13 +87,32 @@ pub struct JournalKey {
     pub found: Vec<String>,
 }
 
-/// What happens in a run. `flow` is the number of a flow that is recorded, unique in the process; 0 if it is only watched.
+/// What happens in a run, told once to all who listen.
+///
+/// In a plain call, they come in this order:
+///
+/// ```text
+/// Setup           once for each recording, as it is attached
+/// CallBegan
+///   ExecBegins    only where a node must not be executed twice             the journal is awaited
+///   AttemptBegins for each request, once room for it is reserved           the journal is awaited, then the request goes out
+///   Answered      the response is one that the conversation goes on with
+///   AttemptEnded, or AttemptForgotten if the request did not leave         the journal is awaited
+///   ToolEnded     for each call of a tool, as it has a result              the journal is awaited
+///   FellBack      a fallback value took the place of an answer
+/// CallEnded
+/// ```
+///
+/// Answers that a journal has come as `Replayed`, without an attempt. Calls within a call come between its begin and its end.
+///
+/// `flow` is the number of a flow that is recorded, unique in the process; 0 if it is only watched. Fields that are functions cost
+/// something to make: call them only if you need what they return.
 #[allow(missing_docs, reason = "the fields say what they are")]
 #[non_exhaustive]
 pub enum RunEvent<'e> {
     /// Comes with each call that a recorder is attached to: a recorder needs it once, so it is only made on demand.
     Setup(&'e dyn Fn() -> RunSetup),
-    /// `outline`: the JSON of the flow's outline. `around`: the position of the step that it runs within, if it does. `continues`: it
+    /// A flow begins. `outline`: the JSON of its outline. `around`: the position of the step that it runs within, if it does. `continues`: it
     /// paused before, and goes on.
     FlowBegan {
         flow: u64,
@@ -114,6 +122,7 @@ pub enum RunEvent<'e> {
         around: Option<Position>,
         started: SystemTime,
     },
+    /// A step begins. Its prep is next.
     StepBegan {
         flow: u64,
         position: &'e Position,
@@ -125,7 +134,8 @@ pub enum RunEvent<'e> {
         flow: u64,
         text: &'e dyn Fn() -> Option<String>,
     },
-    /// `edges`: the steps and nested flows that were left, and by which action. `next`: `None` at the end of the flow. `flow_elapsed`:
+    /// A step has ended: with an action, an error, or because the flow was dropped. `edges`: the steps and nested flows that were
+    /// left, and by which action. `next`: `None` at the end of the flow. `flow_elapsed`:
     /// since the flow began.
     StepEnded {
         flow: u64,
@@ -134,7 +144,7 @@ pub enum RunEvent<'e> {
         next: Option<&'e Position>,
         flow_elapsed: Duration,
     },
-    /// `error`: its text. `None`: the flow was dropped, or ended with an action.
+    /// A flow has ended, in whatever way. `position`: where, unless it ended with an action. `error`: its text. `None`: it was dropped, or ended with an action.
     FlowEnded {
         flow: u64,
         steps: u64,
@@ -145,7 +155,7 @@ pub enum RunEvent<'e> {
         output: &'e dyn Fn() -> Option<String>,
         elapsed: Duration,
     },
-    /// `at`: the step of a flow that it is, or is within. `item`: its index in a map.
+    /// A call begins. Told only if a recorder is attached to it or to a call around it. `at`: the step of a flow that it is, or is within. `item`: its index in a map.
     CallBegan {
         call: CallInfo<'e>,
         flow: Option<u64>,
@@ -167,7 +177,7 @@ pub enum RunEvent<'e> {
         attempt: AttemptId,
         answer: AnswerEvent<'e>,
     },
-    /// `goes_on`: nobody waits for it any more, but the provider answers it all the same, and a later process reads that.
+    /// An attempt has ended, in whatever way, and is in the ledger. `goes_on`: nobody waits for it any more, but the provider answers it all the same, and a later process reads that.
     AttemptEnded {
         call: CallInfo<'e>,
         attempt: &'e AttemptRecord,

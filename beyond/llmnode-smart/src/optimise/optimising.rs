@@ -4,7 +4,7 @@ use std::fmt;
 use std::future::IntoFuture;
 use std::sync::Mutex;
 
-use llmnode_runtime::internal::RunRecorder;
+use llmnode_runtime::ext::RunRecorder;
 use llmnode_runtime::private::LlmNode;
 use llmnode_runtime::{BoxError, BoxFuture, Cx, Exec, Limits, Node, NodeError, NodeFacts, Run};
 use serde::Serialize;

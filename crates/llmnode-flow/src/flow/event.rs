@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use llmnode_runtime::Category;
-use llmnode_runtime::internal::{Position, RunEvent, StepRecord};
+use llmnode_runtime::ext::{Position, RunEvent, StepRecord};
 
 /// An event of a running flow, or of one within a step of it: see [`FlowCall::on_step`](super::FlowCall::on_step).
 #[derive(Clone, Copy, Debug)]

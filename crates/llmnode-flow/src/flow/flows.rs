@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use llmnode_model::internal::catch_panic;
+use llmnode_runtime::ext::RunRecorder;
 use llmnode_runtime::internal::{
     BoundedFutures, CONCURRENCY, ErrorInternals as _, ItemOutcome, OnProgress, ProgressCounter,
-    RunInternals as _, RunRecorder,
+    RunInternals as _,
 };
 use llmnode_runtime::{BatchProgress, BoxFuture, Category, NodeError, Run};
 

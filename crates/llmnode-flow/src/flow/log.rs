@@ -6,9 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Instant, SystemTime};
 
 use llmnode_model::internal::catch_panic;
-use llmnode_runtime::internal::{
-    Caller, Position, PositionExt, RunEvent, RunRecorder as _, StepRecord, UsageSum,
-};
+use llmnode_runtime::ext::{Position, PositionExt, RunEvent, RunRecorder as _, StepRecord};
+use llmnode_runtime::internal::{Caller, UsageSum};
 use llmnode_runtime::{Category, Clock, NodeError};
 use tracing::Span;
 

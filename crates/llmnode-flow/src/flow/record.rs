@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use llmnode_runtime::internal::{Position, StepRecord, milliseconds};
+use llmnode_runtime::ext::{Position, StepRecord};
+use llmnode_runtime::internal::milliseconds;
 use llmnode_runtime::{Category, Usage};
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! The spans of a flow and of its steps.
 
 use llmnode_runtime::Category;
-use llmnode_runtime::internal::Position;
+use llmnode_runtime::ext::Position;
 use tracing::Span;
 use tracing::field::Empty;
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use llmnode_model::internal::catch_panic;
 use llmnode_reader::text::one_line;
-use llmnode_runtime::internal::{Label, PositionExt};
+use llmnode_runtime::ext::{Label, PositionExt};
 use llmnode_runtime::{BoxFuture, Category, NodeError};
 
 use super::action::DEFAULT;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use llmnode_runtime::Category;
-use llmnode_runtime::internal::{Position, RunEvent, StepRecord};
+use llmnode_runtime::ext::{Position, RunEvent, StepRecord};
 
 use super::outline::Outline;
 use super::record::{FlowRecord, StepStats};

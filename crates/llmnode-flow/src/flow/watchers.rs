@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use llmnode_model::internal::catch_panic;
 use llmnode_runtime::Event;
-use llmnode_runtime::internal::{Observer, Position, PositionExt, RunEvent, RunRecorder};
+use llmnode_runtime::ext::{Position, PositionExt, RunEvent, RunRecorder};
+use llmnode_runtime::internal::Observer;
 
 use super::event::FlowEvent;
 use super::watch::FlowWatch;

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, SystemTime};
 
-use llmnode_runtime::internal::JournaledBatch;
+use llmnode_runtime::ext::JournaledBatch;
 use llmnode_runtime::{AttemptId, CallId};
 
 use super::record::{AttemptBegan, BatchCreated, BatchEnded, BatchPlanned, BatchUploaded};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use llmnode_runtime::internal::Compaction;
+use llmnode_runtime::ext::Compaction;
 use llmnode_runtime::{
     AttemptId, AttemptRecord, CallId, CallRecord, Message, ProviderState, ToolCall,
 };

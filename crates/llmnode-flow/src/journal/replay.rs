@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use llmnode_model::internal::{is_old_hash, sha256, sha256_hex};
 use llmnode_reader::text::plural;
-use llmnode_runtime::internal::{Compaction, JournaledAnswer};
+use llmnode_runtime::ext::{Compaction, JournaledAnswer};
 use llmnode_runtime::{Message, Request, ToolCall, Usage};
 use serde_json::json;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use llmnode_runtime::NodeError;
-use llmnode_runtime::internal::Label;
+use llmnode_runtime::ext::Label;
 
 use super::Flow;
 use super::builder::{BuilderEdge, BuilderStep, FlowBuilder};

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use llmnode_reader::text::{one_line, same_name};
-use llmnode_runtime::internal::{Label, Position, PositionExt};
+use llmnode_runtime::ext::{Label, Position, PositionExt};
 
 use crate::flow::outline::{EdgeTarget, Outline, OutlineStep};
 use crate::flow::record::{FlowRecord, StepStats};
