@@ -59,7 +59,11 @@ const NO_ITEMS: &[&str] = &[
     "testing",
     "reqwest",
     "async_openai",
+    "ext",
 ];
+
+/// For people who write another crate, beside what a program imports: `ask` of the reader is not read either.
+const SEAMS: &[&str] = &["ext"];
 
 /// Crates whose names the facade has through the runtime.
 const BELOW: &[&str] = &[
@@ -207,7 +211,11 @@ fn the_public_names_are_these() {
 
 #[test]
 fn no_public_module_is_left_out() {
-    for module in public().modules.iter().filter(|module| *module != "guide") {
+    let modules = public().modules;
+    for module in modules.iter().filter(|module| *module != "guide") {
+        if SEAMS.contains(&module.as_str()) {
+            continue;
+        }
         let files = [format!("/{module}/mod.rs"), format!("/{module}.rs")];
         let is_read = |known: &&str| files.iter().any(|file| known.ends_with(file));
         assert!(MODULES.iter().any(is_read), "`{module}` is not read");

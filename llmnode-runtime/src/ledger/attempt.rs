@@ -130,7 +130,7 @@ impl<'c> OpenAttempt<'c> {
         if let Some(attempt) = &self.record {
             self.begun = true;
             let call = self.call.info();
-            self.call.tell(&RunEvent::AttemptBegins {
+            self.call.emit(&RunEvent::AttemptBegins {
                 call,
                 attempt,
                 request,
@@ -190,13 +190,13 @@ impl<'c> OpenAttempt<'c> {
     }
 
     /// Tells of an answer that ends a turn.
-    pub(crate) fn tell_answer(
+    pub(crate) fn emit_answer(
         &self,
         text: &str,
         carried: Option<&Arc<ProviderState>>,
         accepted: bool,
     ) {
-        self.tell_answered(AnswerEvent {
+        self.emit_answered(AnswerEvent {
             text,
             carried,
             accepted,
@@ -205,13 +205,13 @@ impl<'c> OpenAttempt<'c> {
     }
 
     /// Tells of an answer that calls tools, or of a turn that the provider paused.
-    pub(crate) fn tell_round(
+    pub(crate) fn emit_round(
         &self,
         text: &str,
         calls: &[ToolCall],
         carried: Option<&Arc<ProviderState>>,
     ) {
-        self.tell_answered(AnswerEvent {
+        self.emit_answered(AnswerEvent {
             text,
             calls,
             carried,
@@ -234,8 +234,8 @@ impl<'c> OpenAttempt<'c> {
         }
     }
 
-    fn tell_answered(&self, answer: AnswerEvent<'_>) {
-        self.call.tell(&RunEvent::Answered {
+    fn emit_answered(&self, answer: AnswerEvent<'_>) {
+        self.call.emit(&RunEvent::Answered {
             call: self.call.id,
             attempt: self.id,
             answer,
@@ -334,7 +334,7 @@ impl<'c> OpenAttempt<'c> {
         self.record = None;
         // What a provider was given goes on: a later process reads it.
         if self.begun && !in_batch {
-            self.call.tell(&RunEvent::AttemptForgotten(self.id));
+            self.call.emit(&RunEvent::AttemptForgotten(self.id));
         }
     }
 

@@ -218,7 +218,7 @@ impl<'r> CallGuard<'r> {
             }),
         };
         if call.is_recorded {
-            call.tell(&RunEvent::CallBegan {
+            call.emit(&RunEvent::CallBegan {
                 call: call.info(),
                 flow: call.flow(),
                 at: &|| call.position(),
@@ -246,15 +246,15 @@ impl<'r> CallGuard<'r> {
     }
 
     /// Tells all who listen, in the order of `events.rs`. No lock is held, since a hook may read the ledger.
-    pub(crate) fn tell(&self, event: &RunEvent<'_>) {
-        self.hooks.tell_journal(event);
+    pub(crate) fn emit(&self, event: &RunEvent<'_>) {
+        self.hooks.notify_journal(event);
         if self.is_recorded {
-            self.tell_recorders(event);
+            self.notify_recorders(event);
         }
-        self.hooks.tell_functions(event);
+        self.hooks.notify_hooks(event);
     }
 
-    pub(crate) fn tell_recorders(&self, event: &RunEvent<'_>) {
+    pub(crate) fn notify_recorders(&self, event: &RunEvent<'_>) {
         self.with_parents()
             .filter_map(|call| call.recorder)
             .for_each(|recorder| record(recorder, event));
@@ -331,7 +331,7 @@ impl<'r> CallGuard<'r> {
 
     /// Tells the journal that a node is about to be executed, and waits until that is written.
     pub(crate) async fn record_begin(&self) -> Result<(), BoxError> {
-        self.tell(&RunEvent::ExecBegins { call: self.info() });
+        self.emit(&RunEvent::ExecBegins { call: self.info() });
         self.flush().await
     }
 
@@ -386,7 +386,7 @@ impl<'r> CallGuard<'r> {
     ) -> Arc<CallRecord> {
         let record = self.commit_call(category);
         self.span.end(&record);
-        self.tell(&RunEvent::CallEnded {
+        self.emit(&RunEvent::CallEnded {
             call: self.info(),
             record: &record,
             error,
@@ -607,7 +607,7 @@ impl<'r> CallGuard<'r> {
         if let Some(usage_sum) = self.usage_sum {
             usage_sum.add(&record);
         }
-        self.tell(&RunEvent::AttemptEnded {
+        self.emit(&RunEvent::AttemptEnded {
             call: self.info(),
             attempt: &record,
             goes_on,

@@ -1,7 +1,7 @@
 //! What happens in a run, told once, and who listens.
 //!
 //! Each happening is one variant of [`RunEvent`]. It is told in one place, by the guard of the call that it happens to
-//! (`CallGuard::tell`) or by the flow whose step it is, to all who listen:
+//! (`CallGuard::emit`) or by the flow whose step it is, to all who listen:
 //!
 //! | listener | what it is | what it takes |
 //! |---|---|---|

@@ -62,14 +62,14 @@ impl Hooks {
         self.journal.as_deref()
     }
 
-    pub(super) fn tell_journal(&self, event: &RunEvent<'_>) {
+    pub(super) fn notify_journal(&self, event: &RunEvent<'_>) {
         if let Some(journal) = &self.journal {
             journal.record(event);
         }
     }
 
     /// A panic of a function affects neither the call nor the ledger, nor the functions behind it.
-    pub(super) fn tell_functions(&self, event: &RunEvent<'_>) {
+    pub(super) fn notify_hooks(&self, event: &RunEvent<'_>) {
         for function in &self.functions {
             if let Err(message) = catch_panic(|| function.record(event)) {
                 tracing::error!(target: "llmnode::hook", node = event.node(), "a hook panicked: {message}");

@@ -155,7 +155,7 @@ impl<'r> Caller<'r> {
             .for_each(|recorder| record_event(*recorder, event));
         self.call()
             .iter()
-            .for_each(|call| call.tell_recorders(event));
+            .for_each(|call| call.notify_recorders(event));
     }
 
     /// Returns the position that those of a flow within its call are below.

@@ -279,7 +279,7 @@ async fn fall_back(
     Some(match value {
         Ok(()) => {
             call.set_used_fallback(UsedFallback::Value);
-            call.tell(&RunEvent::FellBack {
+            call.emit(&RunEvent::FellBack {
                 call: call.id,
                 value: &|| asked.fallback_text(),
             });

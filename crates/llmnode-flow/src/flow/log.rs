@@ -161,7 +161,7 @@ impl<'r> FlowRecorder<'r> {
         if let Some((_, action)) = taken.first() {
             record.action.clone_from(action);
         }
-        self.tell(&RunEvent::StepEnded {
+        self.emit(&RunEvent::StepEnded {
             flow: self.number,
             step: &record,
             edges: &taken,
@@ -190,7 +190,7 @@ impl<'r> FlowRecorder<'r> {
         self.ended = true;
         self.flow.end(self.steps, category);
         let elapsed = self.now().saturating_duration_since(self.began);
-        self.tell(&RunEvent::FlowEnded {
+        self.emit(&RunEvent::FlowEnded {
             flow: self.number,
             steps: self.steps,
             position: category.map(|_| at),
@@ -202,7 +202,7 @@ impl<'r> FlowRecorder<'r> {
     }
 
     /// Tells recordings, then the flow's own watches and hooks.
-    fn tell(&self, event: &RunEvent<'_>) {
+    fn emit(&self, event: &RunEvent<'_>) {
         if self.number > 0 {
             self.within.record(event);
         }
@@ -242,7 +242,7 @@ impl StepLog for FlowRecorder<'_> {
                 began,
                 taken: Vec::new(),
             });
-            self.tell(&RunEvent::StepBegan {
+            self.emit(&RunEvent::StepBegan {
                 flow: self.number,
                 position: at,
                 node,

@@ -15,11 +15,11 @@ pub(super) struct Watchers<'r> {
     pub(super) watches: Vec<FlowWatch>,
     pub(super) hooks: Vec<Hook<'r>>,
     pub(super) listeners: Vec<Listener<'r>>,
-    around: Option<Around<'r>>,
+    around: Option<OuterFlow<'r>>,
 }
 
 /// What observes the flow around this one.
-struct Around<'r> {
+struct OuterFlow<'r> {
     observer: &'r dyn Observer,
     /// The names of the calls that lead to this flow.
     calls: Vec<String>,
@@ -45,7 +45,7 @@ impl<'r> Watchers<'r> {
                 observer.event(&path, event);
             }));
         }
-        watchers.around = Some(Around { observer, calls });
+        watchers.around = Some(OuterFlow { observer, calls });
         watchers
     }
 }
@@ -90,7 +90,7 @@ impl<'r> ActiveWatchers<'r> {
     /// Tells the flow around this one, then the hooks.
     fn notify(&self, event: &RunEvent<'_>) {
         let watchers = &mut self.lock().watchers;
-        if let Some(Around { observer, calls }) = &watchers.around {
+        if let Some(OuterFlow { observer, calls }) = &watchers.around {
             run_hook(|| observer.step(calls, event));
         }
         if let Some(event) = FlowEvent::new(event) {

@@ -71,7 +71,7 @@ pub(super) fn conclude(
     policies::after(&mut response, &mut judgement, &mut attempt);
     let notes = attempt.notes;
     if notes.is_journaled {
-        open.tell_answer(&response.text, response.carried.as_ref(), false);
+        open.emit_answer(&response.text, response.carried.as_ref(), false);
     }
     match judgement {
         Judgement::Turn => Ok(take_round(response, open)),
@@ -121,7 +121,7 @@ fn write_notes(notes: Notes, open: &mut OpenAttempt<'_>) {
 fn take_round(mut response: Response, open: &mut OpenAttempt<'_>) -> Option<Box<Round>> {
     let mut round = response.round.take()?;
     round.carried = round.carried.take().or(response.carried);
-    open.tell_round(&round.content, round.calls(), round.carried.as_ref());
+    open.emit_round(&round.content, round.calls(), round.carried.as_ref());
     open.note(|record| record.keep_answer(response.text));
     if response.was_stopped {
         flag(open, Flag::LengthStop);
@@ -130,7 +130,7 @@ fn take_round(mut response: Response, open: &mut OpenAttempt<'_>) -> Option<Box<
 }
 
 fn accept(response: Response, validated: Validated, request: &Request, open: &mut OpenAttempt<'_>) {
-    open.tell_answer(&response.text, response.carried.as_ref(), true);
+    open.emit_answer(&response.text, response.carried.as_ref(), true);
     open.keep_carried(response.carried);
     open.note(|record| {
         record.keep_answer(response.text);

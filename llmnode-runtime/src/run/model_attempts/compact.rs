@@ -86,7 +86,7 @@ impl ModelAttempts<'_, '_> {
             return;
         };
         if let Some(journal) = &self.journal {
-            self.plan.context.call.tell(&RunEvent::CompactionPlanned {
+            self.plan.context.call.emit(&RunEvent::CompactionPlanned {
                 conversation: &journal.conversation,
                 request: &request,
                 compaction,
@@ -101,7 +101,7 @@ impl ModelAttempts<'_, '_> {
         let call = self.plan.context.call;
         let done = compacting.compact(compaction, &mut self.request, &mut self.stable_len);
         if let Some(compacted) = done {
-            call.tell(&RunEvent::Compacted {
+            call.emit(&RunEvent::Compacted {
                 call: call.id,
                 compacted,
             });

@@ -129,7 +129,7 @@ impl ModelAttempts<'_, '_> {
         let call = self.plan.context.call;
         call.replayed(usage);
         let messages = &self.request.messages;
-        call.tell(&RunEvent::Replayed {
+        call.emit(&RunEvent::Replayed {
             call: call.id,
             messages,
             text,

@@ -218,7 +218,7 @@ impl Execution<'_, '_> {
         let state = effect
             .into_state(&calls[index].id, found)
             .map_err(Failure::of_tool)?;
-        scope.tell(&RunEvent::ToolEnded {
+        scope.emit(&RunEvent::ToolEnded {
             call: scope.info(),
             tool: &calls[index],
             arguments: edited.as_deref(),
