@@ -84,8 +84,10 @@ fn chat(answer: &str, pieces: usize) -> Bodies {
     let calls = CALLS.map(|(name, arguments)| {
         json!({"id": format!("call_{name}"), "type": "function", "function": {"name": name, "arguments": arguments}})
     });
-    let message = json!({"role": "assistant", "content": null, "refusal": null, "tool_calls": calls});
-    let choice = json!({"index": 0, "message": message, "logprobs": null, "finish_reason": "tool_calls"});
+    let message =
+        json!({"role": "assistant", "content": null, "refusal": null, "tool_calls": calls});
+    let choice =
+        json!({"index": 0, "message": message, "logprobs": null, "finish_reason": "tool_calls"});
     let turn = json!({"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage});
     Bodies {
         path: "/chat/completions",
