@@ -9,6 +9,8 @@ use llmnode_reader::ask::remedy;
 
 const CAP: usize = 2048;
 const HEAD: &str = "That answer was not accepted:";
+/// What a model is told when only an answer is left.
+pub(super) const ANSWER_NOW: &str = "No more tools can be called. Answer now, with what you have.";
 const NO_ANSWER: &str = "(no answer)";
 
 /// A bad answer, and what the model is told about it.

@@ -16,6 +16,7 @@
 //! The messages as they were stay here (`whole.rs`): a pause, a failed call and a store of conversations keep them, so that
 //! compacting never loses anything but what the model is sent. Without `compact` in the node, nobody here is asked.
 
+mod program;
 mod quotes;
 mod results;
 mod rules;

@@ -7,11 +7,11 @@
 //! Results of tools, answers of the model, and our own messages are no texts of the program, though some have the role of the user: a
 //! page that was fetched must not make itself binding.
 
-use llmnode_model::{Message, Role};
+use llmnode_model::Message;
 use llmnode_reader::Violation;
 
-use super::summary::{Quote, Summary, is_summary, quotes_in};
-use crate::run::policies::ANSWER_NOW;
+use super::program::{is_of_program, is_summary, quotes_in};
+use super::summary::{Quote, Summary};
 
 /// Fewer words are found in nearly any text.
 const FEWEST_WORDS: usize = 3;
@@ -90,15 +90,6 @@ impl Sources {
         Err(format!(
             "{shown:?} does not stand word for word in a message of the program; copy one of its sentences, or leave it out"
         ))
-    }
-}
-
-/// Whether the program wrote it: instructions, prompts, and what its users said.
-pub(super) fn is_of_program(message: &Message) -> bool {
-    match message.role {
-        Role::System => true,
-        Role::User => message.content != ANSWER_NOW && !is_summary(message),
-        _ => false,
     }
 }
 
@@ -209,6 +200,7 @@ fn ends_sentence(text: &str, at: usize, c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::feedback::ANSWER_NOW;
 
     fn sources(texts: &[&str]) -> Sources {
         let mut messages: Vec<Message> = Vec::new();
@@ -264,6 +256,9 @@ mod tests {
             Message::tool("1", hostile),
             Message::assistant(hostile),
             Message::user(ANSWER_NOW),
+            Message::user(format!(
+                "That answer was not accepted:\n- {hostile:?} is not allowed"
+            )),
         ];
         let sources = Sources::of(&messages);
         assert!(sources.find(hostile).is_err());

@@ -4,8 +4,7 @@ use std::fmt;
 
 use llmnode_model::{Message, Role};
 
-use super::quotes::is_of_program;
-use super::summary::is_summary;
+use super::program::{is_of_program, is_summary};
 
 /// Longer texts of tools and of the model are cut: what binds does not stand in them.
 const MOST_OF_A_RESULT: usize = 2_000;

@@ -7,10 +7,8 @@ use llmnode_reader::text::one_line;
 use super::policy::{FailedAttempt, Policy, RequestPlan};
 use crate::ledger::AttemptKind;
 use crate::run::failure::Failure;
+use crate::run::feedback::ANSWER_NOW;
 use crate::run::history::MAX_UNKNOWN_ROUNDS;
-
-pub(in crate::run) const ANSWER_NOW: &str =
-    "No more tools can be called. Answer now, with what you have.";
 
 pub(super) struct LastTurn;
 

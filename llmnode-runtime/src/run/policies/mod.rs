@@ -103,7 +103,6 @@ use self::failed_call::FailedCall;
 use self::free_choice::FreeChoice;
 use self::full_window::FullWindow;
 use self::invented_quote::InventedQuote;
-pub(super) use self::last_turn::ANSWER_NOW;
 use self::last_turn::LastTurn;
 use self::lost_answer::LostAnswer;
 use self::narrowing::Narrowing;
