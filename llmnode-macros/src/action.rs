@@ -44,23 +44,21 @@ struct NamedVariant<'a> {
     name: String,
 }
 
+fn no_enum(at: TokenStream, kind: &str) -> Error {
+    let message =
+        format!("an action is an enum whose variants are the decisions of a step; this is {kind}");
+    Error::new_spanned(at, message)
+}
+
 fn variants<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Option<Vec<NamedVariant<'a>>> {
-    let wrong = |at: TokenStream, kind: &str| {
-        Error::new_spanned(
-            at,
-            format!(
-                "an action is an enum whose variants are the decisions of a step; this is {kind}"
-            ),
-        )
-    };
     let DataEnum { variants, .. } = match &input.data {
         syn::Data::Enum(data) => data,
         syn::Data::Struct(data) => {
-            errors.push(wrong(data.struct_token.to_token_stream(), "a struct"));
+            errors.push(no_enum(data.struct_token.to_token_stream(), "a struct"));
             return None;
         }
         syn::Data::Union(data) => {
-            errors.push(wrong(data.union_token.to_token_stream(), "a union"));
+            errors.push(no_enum(data.union_token.to_token_stream(), "a union"));
             return None;
         }
     };

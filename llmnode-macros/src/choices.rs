@@ -43,13 +43,12 @@ pub(crate) fn parse(input: ParseStream<'_>) -> (Option<Vec<Choice>>, syn::Result
     (Some(list), result)
 }
 
+fn wanted(at: Span) -> Error {
+    let message = format!("`choices` takes paths of the output and lists, such as `{EXAMPLE}`");
+    Error::new(at, message)
+}
+
 fn choice(input: ParseStream<'_>) -> syn::Result<Choice> {
-    let wanted = |at| {
-        Error::new(
-            at,
-            format!("`choices` takes paths of the output and lists, such as `{EXAMPLE}`"),
-        )
-    };
     let mut steps = Vec::new();
     let mut text = String::new();
     loop {

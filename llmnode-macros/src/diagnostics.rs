@@ -36,16 +36,16 @@ pub(crate) fn attribute_span(of: &Ident) -> Span {
     Span::call_site().resolved_at(of.span())
 }
 
-/// Like rustc: other case or underscores, an edit distance up to a third of the length, or reordered words.
+/// Like rustc: other case or underscores, an edit distance up to a third of the length, or reordered words. Then the same word in
+/// another number or form, as `retry` for `retries`.
 pub(crate) fn suggest<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
     let candidates: Vec<_> = candidates.into_iter().collect();
-    let letters = |name: &str| name.replace('_', "").to_lowercase();
     if let Some(same) = candidates
         .iter()
-        .find(|candidate| letters(candidate) == letters(name))
+        .find(|candidate| bare_letters(candidate) == bare_letters(name))
     {
         return Some(same);
     }
@@ -59,9 +59,32 @@ pub(crate) fn suggest<'a>(
         return Some(candidate);
     }
     let words = sorted_words(name);
-    candidates
-        .into_iter()
-        .find(|candidate| sorted_words(candidate) == words)
+    let reordered = candidates
+        .iter()
+        .find(|candidate| sorted_words(candidate) == words);
+    reordered
+        .or_else(|| {
+            candidates
+                .iter()
+                .find(|candidate| same_stem(name, candidate))
+        })
+        .copied()
+}
+
+/// Whether the words differ in at most three letters at their ends, behind at least four common ones.
+fn same_stem(name: &str, candidate: &str) -> bool {
+    let common = name
+        .chars()
+        .zip(candidate.chars())
+        .take_while(|(ours, theirs)| ours == theirs)
+        .count();
+    let longest = name.chars().count().max(candidate.chars().count());
+    common >= 4 && longest - common <= 3
+}
+
+/// Without case and underscores.
+fn bare_letters(name: &str) -> String {
+    name.replace('_', "").to_lowercase()
 }
 
 fn sorted_words(name: &str) -> Vec<&str> {
@@ -148,6 +171,9 @@ mod tests {
         assert_eq!(suggest("UserName", fields), Some("user_name"));
         assert_eq!(suggest("name_user", fields), Some("user_name"));
         assert_eq!(suggest("colour", fields), None);
+        assert_eq!(suggest("retry", ["turns", "retries"]), Some("retries"));
+        assert_eq!(suggest("validator", ["validate"]), Some("validate"));
+        assert_eq!(suggest("retort", ["retries"]), None);
         assert_eq!(suggest("", fields), None);
     }
 

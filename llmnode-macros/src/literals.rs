@@ -170,12 +170,36 @@ fn owned_output(reference: &TypeReference) -> (Type, Error) {
 }
 
 pub(crate) fn function_path(input: ParseStream<'_>, key: &Ident) -> syn::Result<ExprPath> {
-    let expected = format!("`{key}` takes the path of a function, such as `{key} = my_function`");
+    let expected = format!(
+        "`{key}` takes the path of a function, such as `{key} = my_function`{}",
+        signature(key)
+    );
     let ahead = input.fork();
     if ahead.parse::<ExprPath>().is_ok() && comma_or_end(&ahead, "argument").is_ok() {
         return parse_fully(input).map_err(|at| Error::new(at, expected));
     }
     Err(unexpected(input, &expected))
+}
+
+/// What the function looks like, for those who gave its value or wrote a closure.
+fn signature(key: &Ident) -> String {
+    let of_a_stateful_node = match key.to_string().as_str() {
+        "fallback" => "fn my_function(node: &Self, state: &State, error: &NodeError) -> Output",
+        "validate" => {
+            "fn my_function(answer: &Output, state: &State, attempt: &AttemptInfo) -> Result<(), Invalid>"
+        }
+        "prep" => return ", with `fn my_function(state: &State) -> Self`".to_owned(),
+        "route" => {
+            return ", with `fn my_function(output: &Output, state: &State) -> Action`".to_owned();
+        }
+        "post" => {
+            return ", with `fn my_function(self, output: Output, state: &mut State) -> Action`"
+                .to_owned();
+        }
+        "batch" => return ", with `fn my_function(state: &State) -> Vec<Self>`".to_owned(),
+        _ => return String::new(),
+    };
+    format!(", with `{of_a_stateful_node}`, without `state` if the node has none")
 }
 
 fn literal(input: ParseStream<'_>, expected: &str) -> syn::Result<Lit> {

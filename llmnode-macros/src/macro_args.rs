@@ -330,8 +330,14 @@ impl<Take: FnMut(Ident, ParseStream<'_>) -> syn::Result<()>> ArgumentParser<'_, 
     }
 }
 
+/// Whether nothing more of an argument follows.
 fn ends(input: ParseStream<'_>) -> bool {
     input.is_empty() || input.peek(Token![,])
+}
+
+fn no_list(key: &Ident, example: &str, at: Span) -> Error {
+    let message = format!("`{key}` takes a list in parentheses; write `{example}`");
+    Error::new(at, message)
 }
 
 fn parenthesized<'a>(
@@ -339,18 +345,13 @@ fn parenthesized<'a>(
     key: &Ident,
     example: &str,
 ) -> syn::Result<ParseBuffer<'a>> {
-    let wrong = |at: Span| {
-        Error::new(
-            at,
-            format!("`{key}` takes a list in parentheses; write `{example}`"),
-        )
-    };
     if !input.peek(token::Paren) {
-        return Err(wrong(if input.peek(Token![=]) {
+        let at = if input.peek(Token![=]) {
             input.span()
         } else {
             key.span()
-        }));
+        };
+        return Err(no_list(key, example, at));
     }
     let content;
     syn::parenthesized!(content in input);

@@ -53,13 +53,14 @@ fn is_variant(name: &str) -> bool {
         && letters.all(|c| !c.is_lowercase()) != (name.len() > 1)
 }
 
+fn last(path: &syn::Path) -> String {
+    path.segments
+        .last()
+        .map(|last| text(&last.ident))
+        .unwrap_or_default()
+}
+
 pub(super) fn edge_label(pattern: &Pat) -> String {
-    let last = |path: &syn::Path| {
-        path.segments
-            .last()
-            .map(|last| text(&last.ident))
-            .unwrap_or_default()
-    };
     match pattern {
         Pat::Ident(ident) => text(&ident.ident),
         Pat::Path(path) => last(&path.path),

@@ -88,21 +88,23 @@ pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
         .chain(LISTS.map(|(key, _)| key))
 }
 
+/// By which methods a setting is set that no attribute has.
+fn set_by(name: &str, owners: &[&str]) -> String {
+    let setters: Vec<_> = owners
+        .iter()
+        .map(|owner| format!("{owner}::{name}"))
+        .collect();
+    format!("set it by {}", any_of(setters.iter().map(String::as_str)))
+}
+
 fn hint(name: &str) -> Option<String> {
-    let set = |owners: &[&str]| {
-        let setters: Vec<_> = owners
-            .iter()
-            .map(|owner| format!("{owner}::{name}"))
-            .collect();
-        format!("set it by {}", any_of(setters.iter().map(String::as_str)))
-    };
     let remedy = match name {
         _ if synonym(name) == Some("prompt") => "write `prompt = \"…\"`, which is the user message",
         _ if synonym(name) == Some("system") => "write `system = \"…\"`",
-        "response_format" => &set(&["Call", "Settings", "OpenAiBuilder"]),
-        "stop_on_repeat" | "feedback_rounds" | "max_output_bytes" => &set(&["Settings"]),
-        "extra" | "extra_on" | "label" => &set(&["Settings", "Call"]),
-        "connect_timeout" => &set(&["OpenAiBuilder"]),
+        "response_format" => &set_by(name, &["Call", "Settings", "OpenAiBuilder"]),
+        "stop_on_repeat" | "feedback_rounds" | "max_output_bytes" => &set_by(name, &["Settings"]),
+        "extra" | "extra_on" | "label" => &set_by(name, &["Settings", "Call"]),
+        "connect_timeout" => &set_by(name, &["OpenAiBuilder"]),
         "backoff" | "delay" => "write `wait = 1s..60s`",
         "timeout" | "time" => "write `deadline = 10s` for the longest time of a call",
         "max_retries" | "max_attempts" => {

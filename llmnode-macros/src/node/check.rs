@@ -26,6 +26,10 @@ pub(crate) fn check<'a>(
     preps: &'a [Option<Prep>],
     faults: &mut Faults,
 ) -> Option<NodeModel<'a>> {
+    // Without its prompt hardly anything is known of the node: what else seems wrong with it may follow from that alone.
+    if !check_prompt_is_there(args, item, faults) {
+        return None;
+    }
     check_combinations(args, item, marks, faults);
     if !check_field_names(item, faults) {
         return None;
@@ -106,12 +110,26 @@ fn begins_a_list(name: &Ident, item: &ItemStruct) -> bool {
     name == "self" || name == "state" || fields.any(|field| field.ident.as_ref() == Some(name))
 }
 
-fn check_combinations(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: &mut Faults) {
+fn check_prompt_is_there(args: &NodeArgs, item: &ItemStruct, faults: &mut Faults) -> bool {
     // An unknown key may be a misspelt `prompt`.
-    if args.prompt.is_none() && args.goal.is_none() && !args.has_unknown_keys {
-        let message = "missing `prompt`; add `prompt = \"…\"` or `prompt_file = \"…\"`";
-        faults.push(Error::new(attribute_span(&item.ident), message));
+    if args.prompt.is_some() || args.goal.is_some() || args.has_unknown_keys {
+        return true;
     }
+    let documented = item
+        .attrs
+        .iter()
+        .any(|attribute| attribute.path().is_ident("doc"));
+    let remedy = if documented {
+        "add `prompt = \"…\"` or `prompt_file = \"…\"`; the doc comment is not sent"
+    } else {
+        "add `prompt = \"…\"` or `prompt_file = \"…\"`"
+    };
+    let message = format!("missing `prompt`; {remedy}");
+    faults.push(Error::new(attribute_span(&item.ident), message));
+    false
+}
+
+fn check_combinations(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: &mut Faults) {
     let answers = match (&args.output, &args.validate) {
         (Some(_), _) => AnswerKind::Typed,
         _ if args.think.is_some() || args.form.is_some() => AnswerKind::Typed,

@@ -231,9 +231,15 @@ fn facts(model: &NodeModel<'_>, private: &Ident) -> TokenStream {
     )
 }
 
+fn text(text: &Slot<LitStr>) -> Option<TokenStream> {
+    value(text).map(|text| text.value().to_token_stream())
+}
+
+fn time(time: &Slot<Time>) -> Option<TokenStream> {
+    value(time).map(|time| time.emit())
+}
+
 fn settings_calls(args: &NodeArgs, private: &Ident) -> TokenStream {
-    let text = |text: &Slot<LitStr>| value(text).map(|text| text.value().to_token_stream());
-    let time = |time: &Slot<Time>| value(time).map(|time| time.emit());
     let temperature =
         value(&args.temperature).map(|t| Literal::f64_unsuffixed(*t).to_token_stream());
     let recover = Some(items(&args.recover)).filter(|recover| !recover.is_empty());

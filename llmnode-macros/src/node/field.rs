@@ -123,11 +123,13 @@ fn take_mark(field: &mut Field, faults: &mut Faults) -> Mark {
     mark
 }
 
+/// Which of the names the path is.
+fn named(path: &Path, names: &[&'static str]) -> Option<&'static str> {
+    names.iter().copied().find(|name| path.is_ident(name))
+}
+
 /// `#[skip]` without the `node(…)` around it, or with another name in its place.
 fn bare_attribute(attribute: &Attribute) -> Option<&'static str> {
-    let named = |path: &Path, names: &[&'static str]| {
-        names.iter().copied().find(|name| path.is_ident(name))
-    };
     match &attribute.meta {
         Meta::Path(path) => named(path, &["skip", "history"]),
         Meta::List(list)

@@ -32,15 +32,18 @@ const NAMES: [&str; 13] = [
 
 pub(crate) fn lend_schemas(input: &mut DeriveInput, krate: &Path) {
     let generics = input.generics.clone();
-    let mut lend = |field: &mut Field| field.attrs.extend(lent(field, &generics, krate));
-    match &mut input.data {
-        Data::Struct(data) => data.fields.iter_mut().for_each(&mut lend),
+    let fields: Vec<&mut Field> = match &mut input.data {
+        Data::Struct(data) => data.fields.iter_mut().collect(),
         Data::Enum(data) => data
             .variants
             .iter_mut()
             .flat_map(|variant| &mut variant.fields)
-            .for_each(&mut lend),
-        Data::Union(_) => {}
+            .collect(),
+        Data::Union(_) => vec![],
+    };
+    for field in fields {
+        let lent = lent(field, &generics, krate);
+        field.attrs.extend(lent);
     }
 }
 

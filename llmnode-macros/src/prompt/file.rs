@@ -43,12 +43,18 @@ fn text(literal: &LitStr) -> Result<String, String> {
     Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
 }
 
-fn bytes(path: &Path, shown: &str) -> Result<Vec<u8>, String> {
-    let unread = |error: io::Error| match error.kind() {
+fn unread(path: &Path, shown: &str, error: &io::Error) -> String {
+    match error.kind() {
         io::ErrorKind::NotFound => missing(path, shown),
         _ => format!("cannot read `{shown}`: {error}"),
-    };
-    if !fs::metadata(path).map_err(unread)?.is_file() {
+    }
+}
+
+fn bytes(path: &Path, shown: &str) -> Result<Vec<u8>, String> {
+    if !fs::metadata(path)
+        .map_err(|error| unread(path, shown, &error))?
+        .is_file()
+    {
         return Err(format!(
             "`{shown}` is a folder or a device; name a file of text"
         ));
@@ -56,7 +62,7 @@ fn bytes(path: &Path, shown: &str) -> Result<Vec<u8>, String> {
     let mut bytes = vec![];
     fs::File::open(path)
         .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
-        .map_err(unread)?;
+        .map_err(|error| unread(path, shown, &error))?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(format!(
             "`{shown}` is larger than 1 MiB; pass data to the prompt through a field"

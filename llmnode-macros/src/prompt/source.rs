@@ -161,16 +161,22 @@ fn is_std_macro(call: &Macro, name: &str) -> bool {
 }
 
 fn concat_literals(call: &Macro, key: &Ident) -> syn::Result<Vec<LitStr>> {
-    let expected = |rest: &str| format!("`concat!` in `{key}` takes string literals{rest}");
     let items = Punctuated::<Expr, Token![,]>::parse_terminated
         .parse2(call.tokens.clone())
-        .map_err(|error| Error::new(error.span(), expected(" with commas between them")))?;
-    let literal = |item: Expr| match bare_value(item) {
+        .map_err(|error| Error::new(error.span(), expected(key, " with commas between them")))?;
+    items.into_iter().map(|item| piece(item, key)).collect()
+}
+
+fn piece(item: Expr, key: &Ident) -> syn::Result<LitStr> {
+    match bare_value(item) {
         Expr::Lit(ExprLit {
             lit: Lit::Str(text),
             ..
         }) => reject_suffix(text),
-        other => Err(Error::new_spanned(other, expected(CHECKED))),
-    };
-    items.into_iter().map(literal).collect()
+        other => Err(Error::new_spanned(other, expected(key, CHECKED))),
+    }
+}
+
+fn expected(key: &Ident, rest: &str) -> String {
+    format!("`concat!` in `{key}` takes string literals{rest}")
 }

@@ -9,8 +9,12 @@ pub(crate) fn check_tool_name(name: LitStr) -> syn::Result<LitStr> {
     }
 }
 
+/// All providers take these characters, and no other is taken by all.
+fn fits(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
+}
+
 pub(super) fn tool_name_error(name: &str) -> Option<String> {
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if name.len() <= 64 && name.chars().all(fits) {
         return None;
     }

@@ -87,14 +87,15 @@ impl BlockArgs {
     }
 }
 
+fn names_a_type(at: Span) -> Error {
+    let message =
+        "the methods of an impl block name the state in their parameters; write `#[validate]`";
+    Error::new(at, message)
+}
+
 /// The flag `state`. A type in its place is a fault.
 fn strip_state(tokens: TokenStream) -> (syn::Result<Option<Span>>, TokenStream) {
     use proc_macro2::TokenTree::{Ident, Punct};
-    let of_type = |at| {
-        let message =
-            "the methods of an impl block name the state in their parameters; write `#[validate]`";
-        (Err(Error::new(at, message)), TokenStream::new())
-    };
     let mut rest = tokens.clone().into_iter();
     match (rest.next(), rest.next()) {
         (Some(Ident(state)), None) if state == "state" => {
@@ -106,10 +107,10 @@ fn strip_state(tokens: TokenStream) -> (syn::Result<Option<Span>>, TokenStream) 
         (Some(Ident(state)), Some(Punct(equals)))
             if state == "state" && equals.as_char() == '=' =>
         {
-            of_type(state.span())
+            (Err(names_a_type(state.span())), TokenStream::new())
         }
         (Some(Ident(_)), _) if syn::parse2::<Path>(tokens.clone()).is_ok() => {
-            of_type(tokens.span())
+            (Err(names_a_type(tokens.span())), TokenStream::new())
         }
         _ => (Ok(None), tokens),
     }

@@ -10,7 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a part of an output without a feature of llmnode",
     label = "has no JSON schema",
-    note = "in Cargo.toml: llmnode = {{ .., features = [\"chrono04\"] }} for chrono 0.4, \"jiff02\" for jiff 0.2, \"rust_decimal1\" for rust_decimal 1, \"uuid1\" for uuid 1, \"url2\" for url 2; and the feature `serde` of that crate",
+    note = "in Cargo.toml: llmnode = {{ .., features = [\"chrono04\"] }} for chrono 0.4, \"jiff02\" for jiff 0.2, \"rust_decimal1\" for rust_decimal 1, \"uuid1\" for uuid 1, \"url2\" for url 2",
     note = "for a type of your own: put `#[llm_output]` on its definition"
 )]
 pub trait HasSchema: JsonSchema {}

@@ -437,7 +437,7 @@ impl<T> Future for Call<'_, T> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match self.poll_report(cx) {
-            Poll::Ready(Ok(report)) => Poll::Ready(Ok(report.value)),
+            Poll::Ready(Ok(report)) => Poll::Ready(Ok(report.into_value())),
             Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
             Poll::Pending => Poll::Pending,
         }
@@ -604,12 +604,19 @@ where
     })
 }
 
-/// Apart from the future, which would get a flag for each part that may be moved out.
+/// Apart from the future, which would get a flag for each part that may be moved out. The rest of the report is dropped in a
+/// function that knows no type, since code that drops its parts would be compiled for every node.
 fn with_value<T>(outcome: CallResult<()>, value: Option<T>) -> CallResult<T> {
-    let report = outcome?;
     match value {
-        Some(value) => Ok(report.of_value(value)),
-        None => Err(without_value()),
+        Some(value) => outcome.map(|report| report.of_value(value)),
+        None => Err(ended_without_value(outcome)),
+    }
+}
+
+fn ended_without_value(outcome: CallResult<()>) -> NodeError {
+    match outcome {
+        Ok(_) => without_value(),
+        Err(error) => error,
     }
 }
 
@@ -624,6 +631,22 @@ impl CallReport<()> {
             carried: self.carried,
             compacted: self.compacted,
         }
+    }
+}
+
+impl<T> CallReport<T> {
+    /// The value alone. The rest is taken apart first: see [`with_value`].
+    fn into_value(self) -> T {
+        let rest = CallReport {
+            value: (),
+            record: self.record,
+            total: self.total,
+            replayed: self.replayed,
+            messages: self.messages,
+            carried: self.carried,
+        };
+        drop(rest);
+        self.value
     }
 }
 

@@ -86,11 +86,12 @@ impl<'n, 'r, N: Exec<S>, S: ?Sized> ErasedExec<'n, 'r> for TypedExec<'n, 'r, N, 
             context,
             state: self.state,
         };
-        // Constants of the node, here and below, so that no code is made for the other case.
+        // `const` blocks of the node, here and below, so that no code is made for the other case: of a field of a constant alone,
+        // the compiler makes both.
         if const { N::ASKS.is_some() } {
             return match N::ASKS {
                 Some(ask) => ask(self.node, cx, &mut self.value),
-                None => Box::pin(ready(Ok(()))),
+                None => nothing_to_do(),
             };
         }
         Box::pin(async move {
@@ -104,7 +105,7 @@ impl<'n, 'r, N: Exec<S>, S: ?Sized> ErasedExec<'n, 'r> for TypedExec<'n, 'r, N, 
         error: NodeError,
         context: CallContext<'a>,
     ) -> BoxFuture<'a, Result<(), BoxError>> {
-        if N::FACTS.retries_itself {
+        if const { N::FACTS.retries_itself } {
             return failed(error);
         }
         let cx = Cx {
@@ -120,4 +121,8 @@ impl<'n, 'r, N: Exec<S>, S: ?Sized> ErasedExec<'n, 'r> for TypedExec<'n, 'r, N, 
 
 fn failed<'a>(error: NodeError) -> BoxFuture<'a, Result<(), BoxError>> {
     Box::pin(ready(Err(error.into())))
+}
+
+fn nothing_to_do<'a>() -> BoxFuture<'a, Result<(), BoxError>> {
+    Box::pin(ready(Ok(())))
 }

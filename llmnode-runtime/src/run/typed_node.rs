@@ -463,8 +463,9 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> TypedSteps<'r, S> for TypedNode<'r,
         state: &'a S,
         error: &'a NodeError,
     ) -> Option<FallbackFuture<'a>> {
-        // A constant of the node, so that no code is made where it has none.
-        if N::FACTS.fallback {
+        // A `const` block, here and below, so that no code is made for a node without one: of a field of a constant alone, the
+        // compiler makes both branches.
+        if const { N::FACTS.fallback } {
             self.node.fallback(state, error, self.value)
         } else {
             None
@@ -472,9 +473,10 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> TypedSteps<'r, S> for TypedNode<'r,
     }
 
     fn fallback_text(&self) -> Option<String> {
-        match &*self.value {
-            Some(value) if N::FACTS.fallback => self.node.fallback_text(value),
-            _ => None,
+        if const { N::FACTS.fallback } {
+            self.node.fallback_text(self.value.as_ref()?)
+        } else {
+            None
         }
     }
 

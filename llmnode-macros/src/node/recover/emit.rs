@@ -28,9 +28,12 @@ fn failures(key: &str, private: &Ident) -> TokenStream {
     }
 }
 
+fn number(times: &u32) -> Literal {
+    Literal::u32_unsuffixed(*times)
+}
+
 fn step(step: &Step, private: &Ident) -> TokenStream {
     let of = quote!(#private::Recovery);
-    let number = |times: &u32| Literal::u32_unsuffixed(*times);
     match &step.action {
         Action::Retry { times, wait } => {
             let times = number(times);

@@ -189,24 +189,33 @@ fn step(input: ParseStream<'_>) -> syn::Result<Step> {
             ));
         }
     };
-    let bare = || {
-        Error::new(
-            name.span(),
-            format!("`{name}` lacks its arguments; write `{written}`"),
-        )
-    };
     if !input.peek(token::Paren) {
-        return Err(bare());
+        return Err(lacks_arguments(&name, written));
     }
     let content;
     syn::parenthesized!(content in input);
     if content.is_empty() {
-        return Err(bare());
+        return Err(lacks_arguments(&name, written));
     }
     let action = action(&name, written, &content);
     // Unread tokens would be a second error.
     content.parse::<TokenStream>()?;
     action.map(|action| Step { name, action })
+}
+
+fn lacks_arguments(name: &Ident, written: &str) -> Error {
+    Error::new(
+        name.span(),
+        format!("`{name}` lacks its arguments; write `{written}`"),
+    )
+}
+
+/// Nothing may follow but a comma.
+fn end(name: &Ident, written: &str, input: ParseStream<'_>) -> syn::Result<()> {
+    match input.parse::<Option<Token![,]>>() {
+        Ok(_) if input.is_empty() => Ok(()),
+        _ => Err(input.error(format!("`{name}` takes nothing more; write `{written}`"))),
+    }
 }
 
 fn alone(name: Ident, input: ParseStream<'_>) -> syn::Result<Step> {
@@ -224,17 +233,13 @@ fn alone(name: Ident, input: ParseStream<'_>) -> syn::Result<Step> {
 }
 
 fn action(name: &Ident, written: &str, input: ParseStream<'_>) -> syn::Result<Action> {
-    let last = |input: ParseStream<'_>| match input.parse::<Option<Token![,]>>() {
-        Ok(_) if input.is_empty() => Ok(()),
-        _ => Err(input.error(format!("`{name}` takes nothing more; write `{written}`"))),
-    };
     if name == "model" {
         let model = non_empty(text(input, name, ""), name)?;
-        return last(input).map(|()| Action::Model(model));
+        return end(name, written, input).map(|()| Action::Model(model));
     }
     let times = integer_with_example(input, name, 1, written)?;
     if name == "repair" {
-        return last(input).map(|()| Action::Repair { times });
+        return end(name, written, input).map(|()| Action::Repair { times });
     }
     let comma: Option<Token![,]> = input.parse()?;
     let wait = if comma.is_some() && !input.is_empty() {
@@ -242,5 +247,5 @@ fn action(name: &Ident, written: &str, input: ParseStream<'_>) -> syn::Result<Ac
     } else {
         None
     };
-    last(input).map(|()| Action::Retry { times, wait })
+    end(name, written, input).map(|()| Action::Retry { times, wait })
 }

@@ -56,21 +56,15 @@ fn take(field: &mut Field, step: bool, faults: &mut Faults) -> Option<Prep> {
 
 fn read(attribute: &Attribute, field: Option<&syn::Ident>) -> syn::Result<Expr> {
     let field = field.map_or("field".to_owned(), ToString::to_string);
-    let expected = |at| {
-        let message = format!(
-            "`#[prep]` takes an expression that sees `state`, such as `#[prep(state.{field}.clone())]`"
-        );
-        Error::new(at, message)
-    };
     let Meta::List(list) = &attribute.meta else {
-        return Err(expected(attribute.path().span()));
+        return Err(expected(&field, attribute.path().span()));
     };
     if list.tokens.is_empty() {
-        return Err(expected(attribute.path().span()));
+        return Err(expected(&field, attribute.path().span()));
     }
     let parsed = attribute.parse_args_with(|input: syn::parse::ParseStream<'_>| {
         let start = input.span();
-        let written: Expr = input.parse().map_err(|_| expected(start))?;
+        let written: Expr = input.parse().map_err(|_| expected(&field, start))?;
         let _: Option<Token![,]> = input.parse()?;
         if !input.is_empty() {
             let at = input.span();
@@ -82,20 +76,28 @@ fn read(attribute: &Attribute, field: Option<&syn::Ident>) -> syn::Result<Expr> 
         }
         Ok(Ok(written))
     });
-    let written = parsed.map_err(|error| expected(error.span()))??;
+    let written = parsed.map_err(|error| expected(&field, error.span()))??;
     check_expression(&written)?;
     Ok(written)
 }
 
+fn expected(field: &str, at: Span) -> Error {
+    let message = format!(
+        "`#[prep]` takes an expression that sees `state`, such as `#[prep(state.{field}.clone())]`"
+    );
+    Error::new(at, message)
+}
+
+fn is_nearly_prep(attribute: &Attribute) -> bool {
+    let name = attribute.path().get_ident().map(ToString::to_string);
+    name.is_some_and(|name| suggest(&name, ["prep"]).is_some())
+}
+
 /// Takes a misspelt `#[prep(…)]`: a field of a step needs one.
 fn misspelt(field: &mut Field, faults: &mut Faults) -> Option<Prep> {
-    let near = |attribute: &Attribute| {
-        let name = attribute.path().get_ident().map(ToString::to_string);
-        name.is_some_and(|name| suggest(&name, ["prep"]).is_some())
-    };
     let attribute = field
         .attrs
-        .extract_if(.., |attribute| near(attribute))
+        .extract_if(.., |attribute| is_nearly_prep(attribute))
         .next()?;
     let at = attribute.path().span();
     let name = attribute.path().to_token_stream();

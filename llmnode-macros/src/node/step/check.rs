@@ -75,6 +75,10 @@ fn check_post(args: &NodeArgs, faults: &mut Faults) {
     }
 }
 
+fn is_above_zero(slot: &Slot<u32>) -> bool {
+    value(slot).is_some_and(|count| *count > 0)
+}
+
 fn check_not_repeated(args: &NodeArgs, faults: &mut Faults) {
     let mut refuse = |at: &Ident| {
         let message = format!(
@@ -82,10 +86,9 @@ fn check_not_repeated(args: &NodeArgs, faults: &mut Faults) {
         );
         faults.push(Error::new(at.span(), message));
     };
-    let count = |slot: &Slot<u32>| value(slot).is_some_and(|count| *count > 0);
     for slot in [&args.retries, &args.transport_retries] {
         key(slot)
-            .filter(|_| count(slot))
+            .filter(|_| is_above_zero(slot))
             .into_iter()
             .for_each(&mut refuse);
     }
