@@ -1,4 +1,10 @@
 //! `flow!`: parse, check, emit. On a fault it emits the flow's type with stub impls, so that uses of the flow compile.
+//!
+//! 1. `parse.rs` and `step.rs` read the steps into the tree of `syntax.rs`. A fault in one step does not hide those of the next.
+//! 2. `check.rs` knows labels and targets: one that is twice there or nowhere, a step that no path reaches, a circle without an
+//!    end (`reachability.rs`). Which actions a step has is not known here: an arm for each is a `match` that the compiler checks.
+//! 3. `emit.rs` writes the flow as data, a list of steps with their labels, and a function for each step that turns an action into
+//!    the next place of this list. What runs them is in `llmnode-flow`, once.
 
 mod check;
 mod emit;

@@ -1,4 +1,18 @@
 //! `#[llm_output]`: the derives of an answer's type, and the traversal of its fields.
+//!
+//! In comes a struct or an enum, out goes the same with three derives (`Serialize`, `Deserialize`, `JsonSchema`; those that it has
+//! already are left to it), and the impls by which a call finds the validators of its fields. In this order:
+//!
+//! 1. What other macros would report without a remedy is taken off and reported here: attributes that no derive has (`stray.rs`),
+//!    misspelt keys of serde and schemars, fields that borrow (`borrowed.rs`).
+//! 2. The traversal is written from the fields as they are then (`validate/definition.rs`).
+//! 3. Last come the derives, since steps 1 and 2 decide what they may see: types of other crates lend their schema
+//!    (`foreign.rs`), and a type that borrows gets a stub for `Deserialize`.
+//!
+//! **A field whose type lacks the derives is several errors**, one of each place in serde's and schemars' code. A bound on the
+//! impls (`where Line: Serialize`) would be one, but the compiler proves it wherever the impl is used: a type that contains itself
+//! would not compile, by way of another type neither, and a macro sees one definition at a time. A field's type in place of a
+//! bound (`<Line as Part>::Same`) leaves such types alone, but each impl reports it anew. docs/errors.md has the words.
 
 mod borrowed;
 mod foreign;

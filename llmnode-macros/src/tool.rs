@@ -2,6 +2,13 @@
 //!
 //! Parameters by value come from the model. References come from the program: the state, and the context. The exceptions
 //! are `&str` and slices, which borrow from the arguments.
+//!
+//! The function stays as it is. Beside it stands a struct with the arguments as owned fields (`owned.rs`), which is a node: its
+//! `exec` calls the function. The path is the same as of the other macros:
+//!
+//! 1. `args.rs` and `parameter.rs` parse the attribute and say of each parameter where its value comes from.
+//! 2. `model.rs` is the tool that is right; on a fault there is none, and the struct gets stub impls.
+//! 3. `emit.rs` writes the struct and its impls, `arguments.rs` how the model's JSON becomes it.
 
 mod args;
 pub(crate) mod arguments;

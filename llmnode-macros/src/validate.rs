@@ -1,4 +1,14 @@
 //! `#[validate]`: on an impl block, its methods become validators; on a definition, the traversal of its fields.
+//!
+//! The two are apart, since a macro sees one item: the block does not know the fields, and the definition not the methods. They
+//! meet in the runtime, where a call walks an answer and asks each value for its checks.
+//!
+//! - `methods.rs` takes a block. `signature.rs` decides by the tokens of a method what it is given (state, attempt), and what it
+//!   returns; what is not certain is left to the compiler, in a place that underlines the method's own type. `texts.rs` sees
+//!   errors that are texts.
+//! - `definition.rs` takes the fields as `fields.rs` reads them, with the names that they have in JSON (`serde_names.rs`), since a
+//!   complaint names the place in the answer. `#[llm_output]` uses it, too.
+//! - `serde_keys.rs`, `schemars_keys.rs` and `tagged.rs` report what other derives would say without a remedy.
 
 pub(crate) mod args;
 pub(crate) mod definition;

@@ -1,5 +1,5 @@
 // Cause: the provider comes with a feature of llmnode that is off.
-// Mend: write `llmnode = { .., features = ["anthropic"] }` in Cargo.toml, or `"gemini"`.
+// Mend: write `llmnode = { .., features = ["anthropic"] }` in Cargo.toml, or `"gemini"`; `OpenAi` comes with `"openai"`, a default feature.
 // Token: Anthropic
 use llmnode::prelude::*;
 

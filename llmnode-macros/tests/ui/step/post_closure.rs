@@ -1,0 +1,16 @@
+// Cause: a closure stands where the path of `post` goes.
+// Mend: make it a function, and write its path.
+use llmnode::prelude::*;
+
+#[llm_node(prompt = "Greet.", state = World, post = |_, text, world| world.summary = Some(text))]
+struct Greet;
+
+#[derive(Default)]
+struct World {
+    summary: Option<String>,
+}
+
+fn main() {
+    let mut run = Run::new(ScriptedModel::new()).with_state(World::default());
+    let _ = run.step::<Greet>();
+}
