@@ -10,7 +10,4 @@ struct World {
     summary: Option<String>,
 }
 
-fn main() {
-    let mut run = Run::new(ScriptedModel::new()).with_state(World::default());
-    let _ = run.step::<Greet>();
-}
+fn main() {}
