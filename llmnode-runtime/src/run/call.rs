@@ -644,6 +644,7 @@ impl<T> CallReport<T> {
             replayed: self.replayed,
             messages: self.messages,
             carried: self.carried,
+            compacted: self.compacted,
         };
         drop(rest);
         self.value
