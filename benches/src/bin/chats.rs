@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A turn is a call, with a model that answers at once: it claims the chat, reads its history, keeps the question and appends the turn.
-//! `scripts/pydantic_chats.py` does the same with the store of pydantic-ai's harness.
+//! `benches/rig-chats` and `scripts/pydantic_chats.py` do the same with the stores of rig and of pydantic-ai's harness.
 
 use std::time::{Duration, Instant};
 
