@@ -196,7 +196,6 @@ fn summary(html: &mut Html, call: &CallEntry, step: Option<&StepEntry>) {
 }
 
 fn attempts(html: &mut Html, call: &CallEntry, record: &CallRecord) {
-    let is_recorded = |attempt: &&AttemptRecord| call.exchange_of(attempt.id).is_none();
     for exchange in &call.exchanges {
         match record
             .attempts
@@ -211,7 +210,7 @@ fn attempts(html: &mut Html, call: &CallEntry, record: &CallRecord) {
     record
         .attempts
         .iter()
-        .filter(is_recorded)
+        .filter(|attempt| call.exchange_of(attempt.id).is_none())
         .for_each(|attempt| attempt_box(html, attempt, None));
     if call.exchanges.is_empty() && !record.resumed_tools.is_empty() {
         html.element("article", &[("class", "attempt")], |html| {
@@ -226,13 +225,13 @@ fn attempts(html: &mut Html, call: &CallEntry, record: &CallRecord) {
 fn ending(html: &mut Html, call: &CallEntry, record: &CallRecord) {
     for one in &record.failed_tries {
         let wait = waited(one.wait).map_or(String::new(), |waited| format!(" · {waited}"));
-        let said = format!(
+        let failure = format!(
             "Execution {}: {} · {}{wait}",
             one.number,
             one.category,
             time(one.elapsed)
         );
-        html.leaf("p", "more", said);
+        html.leaf("p", "more", failure);
     }
     match record.used_fallback {
         Some(UsedFallback::Model) => {
@@ -465,12 +464,12 @@ fn replayed(html: &mut Html, exchange: &Exchange, records: &[ToolRecord]) {
             html.leaf("p", "more", BEFORE_PAUSE);
         }
         conversation(html, exchange, true);
-        let own = |record: &&ToolRecord| exchange.tools.iter().any(|tool| tool.id == record.id);
-        tools(
-            html,
-            &records.iter().filter(own).cloned().collect::<Vec<_>>(),
-            &exchange.tools,
-        );
+        let records: Vec<ToolRecord> = records
+            .iter()
+            .filter(|record| exchange.tools.iter().any(|tool| tool.id == record.id))
+            .cloned()
+            .collect();
+        tools(html, &records, &exchange.tools);
     });
 }
 

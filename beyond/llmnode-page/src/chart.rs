@@ -80,11 +80,11 @@ impl Axis {
 
     fn bar(&self, html: &mut Html, class: &str, (from, long): (u64, Duration), title: &str) {
         let all = self.length as f64;
-        let share = |ms: f64| format!("{:.2}%", ms * 100.0 / all);
         // As exact as a recording's JSON. Starts are in whole milliseconds, so a bar could end beyond the axis.
         let long = (long.as_micros() as f64 / 1000.0).clamp(all / 500.0, all);
-        let x = share((from.saturating_sub(self.from) as f64).min(all - long));
-        let width = share(long);
+        let start = (from.saturating_sub(self.from) as f64).min(all - long);
+        let x = percent(start, all);
+        let width = percent(long, all);
         // Form distinguishes them, too, and not only colour.
         let (y, height) = match class {
             "wait" => ("9", "4"),
@@ -119,28 +119,19 @@ impl Axis {
 
     fn step(&self, html: &mut Html, step: &StepEntry) {
         let elapsed = step.ended.as_ref().map(|ended| ended.elapsed);
-        let name = |html: &mut Html| {
-            let id = format!("s-{}", step.number);
-            html.element("span", &[("id", &id)], |html| {
-                html.text(step.position.to_string())
-            });
-            if step.visit > 1 {
-                html.leaf("span", "visit", format!("visit {}", step.visit));
-            }
-            if let Some(category) = step.ended.as_ref().and_then(|ended| ended.category) {
-                html.leaf("span", ended_by(category), category.to_string());
-            }
-        };
-        let long = elapsed.unwrap_or_else(|| self.rest(step.started_unix_ms));
-        let bars = |html: &mut Html| {
-            let title = format!(
-                "{} · {}",
-                step.node,
-                elapsed.map_or("running".to_owned(), time)
-            );
-            self.bar(html, "frame", (step.started_unix_ms, long), &title);
-        };
-        self.row(html, "row step", name, bars, elapsed);
+        let duration = elapsed.unwrap_or_else(|| self.rest(step.started_unix_ms));
+        let title = format!(
+            "{} · {}",
+            step.node,
+            elapsed.map_or("running".to_owned(), time)
+        );
+        self.row(
+            html,
+            "row step",
+            |html| step_name(html, step),
+            |html| self.bar(html, "frame", (step.started_unix_ms, duration), &title),
+            elapsed,
+        );
     }
 
     fn rest(&self, from: u64) -> Duration {
@@ -154,45 +145,31 @@ impl Axis {
             "row call deep",
             "row call deeper",
         ][depth.min(3)];
-        let record = call.record.as_deref();
-        let name = |html: &mut Html| {
-            html.element("a", &[("href", &format!("#c-{}", call.number))], |html| {
-                html.text(&call.node);
-                call.item
-                    .iter()
-                    .for_each(|item| html.text(format!("[{item}]")));
-            });
-            let requests = record.map_or(0, |record| record.attempts.len());
-            if requests > 1 {
-                html.leaf("span", "visit", count(requests as u64, "request"));
-            }
-            if let Some(category) = call.category() {
-                html.leaf("span", ended_by(category), category.to_string());
-            }
-        };
-        let bars = |html: &mut Html| match record {
-            None => {
-                let long = self.rest(call.started_unix_ms);
-                self.bar(html, "frame", (call.started_unix_ms, long), "running");
-            }
+        self.row(
+            html,
+            class,
+            |html| call_name(html, call),
+            |html| self.call_bars(html, call),
+            call.record.as_ref().map(|record| record.elapsed),
+        );
+    }
+
+    /// A frame where nothing is known of attempts; else the bars of its attempts, one after the other.
+    fn call_bars(&self, html: &mut Html, call: &CallEntry) {
+        let started = call.started_unix_ms;
+        match call.record.as_deref() {
+            None => self.bar(html, "frame", (started, self.rest(started)), "running"),
             Some(record) if record.attempts.is_empty() => {
                 let title = format!("no request · {}", time(record.elapsed));
-                self.bar(
-                    html,
-                    "frame",
-                    (call.started_unix_ms, record.elapsed),
-                    &title,
-                );
+                self.bar(html, "frame", (started, record.elapsed), &title);
             }
             Some(record) => {
-                let mut next = self.tools(html, &record.resumed_tools, call.started_unix_ms);
-                record
-                    .attempts
-                    .iter()
-                    .for_each(|attempt| next = self.attempt(html, attempt, next));
+                let mut next = self.tools(html, &record.resumed_tools, started);
+                for attempt in &record.attempts {
+                    next = self.attempt(html, attempt, next);
+                }
             }
-        };
-        self.row(html, class, name, bars, record.map(|record| record.elapsed));
+        }
     }
 
     /// Returns when it ended, with its tools: records of older versions do not say when an attempt began.
@@ -248,12 +225,48 @@ impl Axis {
     }
 }
 
+fn step_name(html: &mut Html, step: &StepEntry) {
+    let id = format!("s-{}", step.number);
+    html.element("span", &[("id", &id)], |html| {
+        html.text(step.position.to_string())
+    });
+    if step.visit > 1 {
+        html.leaf("span", "visit", format!("visit {}", step.visit));
+    }
+    if let Some(category) = step.ended.as_ref().and_then(|ended| ended.category) {
+        html.leaf("span", ended_by(category), category.to_string());
+    }
+}
+
+fn call_name(html: &mut Html, call: &CallEntry) {
+    html.element("a", &[("href", &format!("#c-{}", call.number))], |html| {
+        html.text(&call.node);
+        if let Some(item) = call.item {
+            html.text(format!("[{item}]"));
+        }
+    });
+    let requests = call
+        .record
+        .as_ref()
+        .map_or(0, |record| record.attempts.len());
+    if requests > 1 {
+        html.leaf("span", "visit", count(requests as u64, "request"));
+    }
+    if let Some(category) = call.category() {
+        html.leaf("span", ended_by(category), category.to_string());
+    }
+}
+
 fn ended_by(category: Category) -> &'static str {
     if category == Category::Paused {
         "visit"
     } else {
         "visit no"
     }
+}
+
+fn percent(part: f64, all: f64) -> String {
+    format!("{:.2}%", part * 100.0 / all)
 }
 
 fn ms(long: Duration) -> u64 {

@@ -1,4 +1,10 @@
 //! From the events of a run to what a recording holds.
+//!
+//! Events of flows, steps, calls and attempts come in, in the order in which they happen; a [`Document`] goes out, at any time.
+//! What is open (a step or call that has begun) stands apart from what has ended, since only what has ended has a place in the
+//! order in which things make room. After each event, `make_room` keeps the recording within its count of entries and within
+//! [`MEMORY`]: a long run loses its oldest entries, and `totals` counts what was lost, so that a page never looks complete when
+//! it is not. Texts are kept only by [`Texts`], which redacts secrets and counts bytes; nothing here may store a text otherwise.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::mem::size_of;
@@ -58,6 +64,14 @@ struct BegunCall<'e> {
 struct DroppedCall {
     is_outer: bool,
     started_unix_ms: u64,
+}
+
+struct FlowEnd {
+    position: Option<Position>,
+    category: Option<Category>,
+    error: Option<String>,
+    output: Option<String>,
+    elapsed: Duration,
 }
 
 struct OpenFlow {
@@ -164,11 +178,30 @@ impl Collected {
         !self.open_calls.is_empty() || self.flows.values().any(|flow| flow.ended.is_none())
     }
 
+    /// Takes note of one event, and then makes room: an event may be of any size.
     pub(crate) fn event(&mut self, event: &RunEvent<'_>) {
         match event {
             RunEvent::Setup(setup) => {
                 self.setup.get_or_insert_with(|| Setup::of(setup()));
             }
+            RunEvent::FlowBegan { .. } | RunEvent::FlowEnded { .. } => self.flow_event(event),
+            RunEvent::StepBegan { .. } | RunEvent::StepEnded { .. } => self.step_event(event),
+            RunEvent::CallBegan { .. } | RunEvent::CallEnded { .. } => self.call_event(event),
+            RunEvent::AttemptEnded { attempt, .. } => self.attempt_ended(attempt),
+            RunEvent::FlowState { flow, text } if self.with_content => self.state(*flow, *text),
+            RunEvent::AttemptBegins {
+                attempt,
+                request: Some(request),
+                ..
+            } if self.with_content => self.asked(attempt.id, request),
+            content if self.with_content => self.content(content),
+            _ => {}
+        }
+        self.make_room();
+    }
+
+    fn flow_event(&mut self, event: &RunEvent<'_>) {
+        match event {
             RunEvent::FlowBegan {
                 flow,
                 continues,
@@ -188,36 +221,13 @@ impl Collected {
                 };
                 let number = earlier
                     .unwrap_or_else(|| self.flow_began(name, outline, around.clone(), *started));
-                let continues = earlier.is_some();
                 let open = OpenFlow {
                     number,
-                    continues,
+                    continues: earlier.is_some(),
                     started_unix_ms: unix_ms(*started),
                     state: None,
                 };
                 self.numbers.insert(*flow, open);
-            }
-            RunEvent::StepBegan {
-                flow,
-                position,
-                node,
-                started,
-            } => {
-                if let Some(OpenFlow {
-                    number, continues, ..
-                }) = self.numbers.get_mut(flow)
-                {
-                    let number = *number;
-                    let continues = std::mem::take(continues);
-                    self.step_began(number, continues, position, node, *started);
-                }
-            }
-            RunEvent::StepEnded {
-                flow, step, edges, ..
-            } => {
-                if let Some(number) = self.own(*flow) {
-                    self.step_ended(number, edges, step.category, step.usage, step.elapsed);
-                }
             }
             RunEvent::FlowEnded {
                 flow,
@@ -228,30 +238,48 @@ impl Collected {
                 elapsed,
                 ..
             } => {
-                let error = error
-                    .filter(|_| self.with_content)
-                    .map(|error| self.texts.keep(&error.to_string()));
-                let output = self.with_content.then(output).flatten();
-                let output = output.map(|output| self.texts.keep(&output));
-                let Some(open) = self.numbers.remove(flow) else {
-                    return;
+                let error = error.map(|error| error.to_string());
+                let end = FlowEnd {
+                    position: position.cloned(),
+                    category: *category,
+                    error: self.kept_content(error),
+                    output: self.with_content.then(output).flatten(),
+                    elapsed: *elapsed,
                 };
-                self.totals.ended(open.started_unix_ms, *elapsed);
-                if let Some(entry) = self.flows.get_mut(&open.number) {
-                    // Of all its parts.
-                    let before = entry
-                        .ended
-                        .take()
-                        .map_or(Duration::ZERO, |ended| ended.elapsed);
-                    let elapsed = before.saturating_add(*elapsed);
-                    entry.ended = Some(Ended {
-                        category: *category,
-                        error,
-                        elapsed,
-                    });
-                    (entry.position, entry.output) = (position.cloned(), output);
+                self.flow_ended(*flow, end);
+            }
+            _ => {}
+        }
+    }
+
+    fn step_event(&mut self, event: &RunEvent<'_>) {
+        match event {
+            RunEvent::StepBegan {
+                flow,
+                position,
+                node,
+                started,
+            } => {
+                if let Some(open) = self.numbers.get_mut(flow) {
+                    let number = open.number;
+                    // Only the first step of a flow that goes on can be one that had begun.
+                    let continues = std::mem::take(&mut open.continues);
+                    self.step_began(number, continues, position, node, *started);
                 }
             }
+            RunEvent::StepEnded {
+                flow, step, edges, ..
+            } => {
+                if let Some(number) = self.flow_number(*flow) {
+                    self.step_ended(number, edges, step.category, step.usage, step.elapsed);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn call_event(&mut self, event: &RunEvent<'_>) {
+        match event {
             RunEvent::CallBegan {
                 call,
                 flow,
@@ -259,41 +287,60 @@ impl Collected {
                 started,
                 ..
             } => {
-                let flow = flow.and_then(|flow| self.own(flow));
                 let CallInfo {
                     id, parent, node, ..
                 } = call;
-                self.call_began(
-                    BegunCall {
-                        id: *id,
-                        parent: *parent,
-                        node,
-                        flow,
-                        item: *item,
-                    },
-                    *started,
-                );
+                let begun = BegunCall {
+                    id: *id,
+                    parent: *parent,
+                    node,
+                    flow: flow.and_then(|flow| self.flow_number(flow)),
+                    item: *item,
+                };
+                self.call_began(begun, *started);
             }
-            RunEvent::AttemptEnded { attempt, .. } => self.attempt_ended(attempt),
             RunEvent::CallEnded { record, error, .. } => {
-                let error = error
-                    .filter(|_| self.with_content)
-                    .map(|error| self.texts.keep(&error.to_string()));
+                let error = error.map(|error| error.to_string());
+                let error = self.kept_content(error);
                 self.call_ended(record, error);
             }
-            RunEvent::FlowState { flow, text } if self.with_content => self.state(*flow, *text),
-            RunEvent::AttemptBegins {
-                attempt,
-                request: Some(request),
-                ..
-            } if self.with_content => self.asked(attempt.id, request),
-            content if self.with_content => self.content(content),
             _ => {}
         }
-        self.make_room();
     }
 
-    fn own(&self, flow: u64) -> Option<u64> {
+    /// Texts of errors quote what models and users wrote, so they are content, too.
+    fn kept_content(&mut self, text: Option<String>) -> Option<String> {
+        if !self.with_content {
+            return None;
+        }
+        text.map(|text| self.texts.keep(&text))
+    }
+
+    fn flow_ended(&mut self, flow: u64, end: FlowEnd) {
+        let output = end.output.map(|output| self.texts.keep(&output));
+        let Some(open) = self.numbers.remove(&flow) else {
+            return;
+        };
+        self.totals.ended(open.started_unix_ms, end.elapsed);
+        let Some(entry) = self.flows.get_mut(&open.number) else {
+            return;
+        };
+        // A flow that paused and went on has taken the time of all its parts.
+        let before = entry
+            .ended
+            .take()
+            .map_or(Duration::ZERO, |ended| ended.elapsed);
+        entry.ended = Some(Ended {
+            category: end.category,
+            error: end.error,
+            elapsed: before.saturating_add(end.elapsed),
+        });
+        entry.position = end.position;
+        entry.output = output;
+    }
+
+    /// A flow's number in this recording, by its number in its process.
+    fn flow_number(&self, flow: u64) -> Option<u64> {
         self.numbers.get(&flow).map(|flow| flow.number)
     }
 
@@ -315,7 +362,8 @@ impl Collected {
                 && flow.outline == *outline
         })?;
         if let Some(ended) = &mut paused.ended {
-            (ended.category, ended.error) = (None, None);
+            ended.category = None;
+            ended.error = None;
         }
         paused.position = None;
         Some(paused.number)
@@ -415,7 +463,7 @@ impl Collected {
         node: &str,
         started: SystemTime,
     ) {
-        if continues && self.step_goes_on(number, at, started) {
+        if continues && self.step_continued(number, at, started) {
             return;
         }
         self.totals.steps += 1;
@@ -444,21 +492,16 @@ impl Collected {
         let Some(stats) = flow.stats.get_mut(index) else {
             return;
         };
-        (stats.visits, stats.runs) = (stats.visits + 1, true);
-        let position = flow
-            .around
-            .as_ref()
-            .map_or_else(|| at.clone(), |around| around.below(at.labels()));
-        let node = node.to_owned();
+        stats.visits += 1;
+        stats.runs = true;
         let visit = stats.visits;
-        let started_unix_ms = unix_ms(started);
         let step = StepEntry {
             number: self.totals.steps,
             flow: number,
-            position,
-            node,
+            position: flow.whole_position(at),
+            node: node.to_owned(),
             visit,
-            started_unix_ms,
+            started_unix_ms: unix_ms(started),
             ended: None,
             state: None,
             resumed_unix_ms: None,
@@ -466,23 +509,16 @@ impl Collected {
         self.open_steps.insert(number, step);
     }
 
-    /// The visit that paused, if it is still kept.
-    fn step_goes_on(&mut self, number: u64, at: &Position, started: SystemTime) -> bool {
+    /// Opens the visit that paused once more, if it is still kept.
+    fn step_continued(&mut self, number: u64, at: &Position, started: SystemTime) -> bool {
         let Some(flow) = self.flows.get_mut(&number) else {
             return false;
         };
-        let around = flow
-            .around
-            .as_ref()
-            .map_or_else(|| at.clone(), |around| around.below(at.labels()));
-        let is_it = |step: &StepEntry| {
-            let paused = step
-                .ended
-                .as_ref()
-                .is_some_and(|ended| ended.category == Some(Category::Paused));
-            paused && step.flow == number && step.position == around
-        };
-        let Some(index) = self.steps.iter().rposition(is_it) else {
+        let position = flow.whole_position(at);
+        let paused = self.steps.iter().rposition(|step| {
+            step.has_paused() && step.flow == number && step.position == position
+        });
+        let Some(index) = paused else {
             return false;
         };
         let Some(mut step) = self.steps.remove(index) else {
@@ -490,7 +526,8 @@ impl Collected {
         };
         self.texts.bytes = self.texts.bytes.saturating_sub(step_size(&step));
         if let Some(stats) = flow.stats.iter_mut().find(|stats| stats.position == *at) {
-            (stats.runs, stats.category) = (true, None);
+            stats.runs = true;
+            stats.category = None;
         }
         step.ended = None;
         step.resumed_unix_ms = Some(unix_ms(started));
@@ -604,8 +641,9 @@ impl Collected {
                 .map(|one| self.texts.keep(&one.path))
                 .collect();
         }
-        (call.record, call.error, call.exchanges) =
-            (Some(Arc::clone(record)), error, conversation.exchanges);
+        call.record = Some(Arc::clone(record));
+        call.error = error;
+        call.exchanges = conversation.exchanges;
         self.texts.bytes += weight(&call);
         self.calls.push_back(call);
     }
@@ -698,13 +736,21 @@ fn content(call: &CallEntry) -> usize {
     labels + exchanges + texts.map(String::len).sum::<usize>()
 }
 
+/// The id that the provider knows a model by, with the name that the program gave it.
+fn described_model(name: Option<String>, id: Option<String>) -> String {
+    match (name, id) {
+        (Some(name), Some(id)) if name != id => format!("{id} as {name}"),
+        (name, id) => id.or(name).unwrap_or("unnamed".to_owned()),
+    }
+}
+
 impl Setup {
     fn of(setup: RunSetup) -> Self {
-        let model = |(name, id): (Option<String>, Option<String>)| match (name, id) {
-            (Some(name), Some(id)) if name != id => format!("{id} as {name}"),
-            (name, id) => id.or(name).unwrap_or("unnamed".to_owned()),
-        };
-        let mut models: Vec<String> = setup.models.into_iter().map(model).collect();
+        let mut models: Vec<String> = setup
+            .models
+            .into_iter()
+            .map(|(name, id)| described_model(name, id))
+            .collect();
         models.dedup();
         Setup {
             models,
@@ -732,24 +778,41 @@ impl Totals {
     }
 }
 
+impl StepEntry {
+    fn has_paused(&self) -> bool {
+        self.ended
+            .as_ref()
+            .is_some_and(|ended| ended.category == Some(Category::Paused))
+    }
+}
+
 impl FlowEntry {
+    /// The position of one of its steps in the run.
+    fn whole_position(&self, at: &Position) -> Position {
+        match &self.around {
+            Some(around) => around.below(at.labels()),
+            None => at.clone(),
+        }
+    }
+
     fn step_ended(
         &mut self,
         step: &StepEntry,
         edges: &[(Position, String)],
         (category, usage, elapsed): (Option<Category>, Usage, Duration),
     ) {
-        let below = self
+        let depth = self
             .around
             .as_ref()
             .map_or(0, |around| around.labels().len());
-        let own = || step.position.labels().skip(below);
-        if let Some(stats) = self
-            .stats
-            .iter_mut()
-            .find(|stats| stats.position.labels().eq(own()))
-        {
-            (stats.runs, stats.category) = (false, category);
+        // A step has the whole position, its figures that within the flow.
+        let stats = self.stats.iter_mut().find(|stats| {
+            let within_flow = step.position.labels().skip(depth);
+            stats.position.labels().eq(within_flow)
+        });
+        if let Some(stats) = stats {
+            stats.runs = false;
+            stats.category = category;
             stats.usage += usage;
             stats.elapsed = stats.elapsed.saturating_add(elapsed);
         }
@@ -810,14 +873,8 @@ mod tests {
         assert!(collected.texts.bytes <= MEMORY, "{}", collected.texts.bytes);
         let document = collected.document();
         let exchanges = &document.calls[0].exchanges;
-        let text = |at: usize| {
-            exchanges[at].messages[0]
-                .text
-                .split(' ')
-                .next()
-                .map(str::to_owned)
-        };
-        assert_eq!(text(exchanges.len() - 1).as_deref(), Some("1199"));
+        let newest = &exchanges[exchanges.len() - 1].messages[0].text;
+        assert_eq!(newest.split(' ').next(), Some("1199"));
         assert!(exchanges.len() > 1_000 && document.totals.left_out > 0);
         let held: usize = exchanges.iter().map(crate::conversation::size).sum();
         assert!(collected.texts.bytes >= held && collected.texts.bytes < held + (1 << 20));

@@ -186,20 +186,6 @@ pub(crate) fn size(exchange: &Exchange) -> usize {
         compacted,
         ..
     } = exchange;
-    let tool = |ToolText {
-                    name,
-                    arguments,
-                    edited,
-                    result,
-                    ..
-                }: &ToolText| {
-        let optional = [edited, result]
-            .into_iter()
-            .flatten()
-            .map(String::len)
-            .sum::<usize>();
-        name.len() + arguments.len() + optional
-    };
     let texts = messages
         .iter()
         .map(|Text { text, .. }| text)
@@ -208,5 +194,14 @@ pub(crate) fn size(exchange: &Exchange) -> usize {
         .chain(answer)
         .chain(compacted)
         .chain(error);
-    texts.map(String::len).sum::<usize>() + tools.iter().map(tool).sum::<usize>()
+    texts.map(String::len).sum::<usize>() + tools.iter().map(tool_size).sum::<usize>()
+}
+
+fn tool_size(tool: &ToolText) -> usize {
+    let optional = [&tool.edited, &tool.result]
+        .into_iter()
+        .flatten()
+        .map(String::len)
+        .sum::<usize>();
+    tool.name.len() + tool.arguments.len() + optional
 }

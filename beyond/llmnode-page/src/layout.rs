@@ -168,26 +168,29 @@ pub(crate) fn layout(edges: &mut Edges, mut sizes: Vec<(i32, i32)>) -> Layout {
     let mut x = 0;
     let mut bottom = 0;
     for layer in 0..=last {
-        let members = || (0..layers.len()).filter(|place| layers[*place] == layer);
-        let width = members().map(|place| sizes[place].0).max().unwrap_or(0);
-        for place in members() {
+        let members = members(&layers, layer);
+        let width = members
+            .iter()
+            .map(|place| sizes[*place].0)
+            .max()
+            .unwrap_or(0);
+        for place in members {
             let top = heights[..rows[place]]
                 .iter()
                 .map(|height| height + GAP.1)
                 .sum::<i32>();
-            let (own, height) = sizes[place];
+            let (place_width, height) = sizes[place];
             at[place] = (
-                x + (width - own) / 2,
+                x + (width - place_width) / 2,
                 top + (heights[rows[place]] - height) / 2,
             );
             spans[place] = (x, x + width);
             bottom = bottom.max(top + heights[rows[place]]);
         }
-        let leaves = |edge: &&Edge| layers[edge.from] == layer && !edge.back;
         let label = edges
             .edges
             .iter()
-            .filter(leaves)
+            .filter(|edge| layers[edge.from] == layer && !edge.back)
             .map(|edge| label(edge).chars().count())
             .max();
         let label = i32::try_from(label.unwrap_or(0)).unwrap_or(0) * CHARACTER;
@@ -199,6 +202,13 @@ pub(crate) fn layout(edges: &mut Edges, mut sizes: Vec<(i32, i32)>) -> Layout {
         layer: spans,
         size: (x, bottom),
     }
+}
+
+/// The places of one layer.
+fn members(layers: &[usize], layer: usize) -> Vec<usize> {
+    (0..layers.len())
+        .filter(|place| layers[*place] == layer)
+        .collect()
 }
 
 /// What was taken comes first, then what is near to where its edges come from.
@@ -215,9 +225,7 @@ fn rows(edges: &Edges, layers: &[usize], last: usize) -> Vec<usize> {
     }
     let mut rows = vec![0; layers.len()];
     for layer in 0..=last {
-        let mut members: Vec<usize> = (0..layers.len())
-            .filter(|place| layers[*place] == layer)
-            .collect();
+        let mut members = members(layers, layer);
         members.sort_by_key(|place| {
             let before = &before[*place];
             let near =
@@ -240,37 +248,41 @@ fn heights(rows: &[usize], layers: &[usize], sizes: &[(i32, i32)]) -> Vec<i32> {
     heights
 }
 
-/// What an edge says.
+fn repeated(times: u64) -> String {
+    if times > 1 {
+        format!("×{times}")
+    } else {
+        String::new()
+    }
+}
+
+/// The text beside an edge.
+///
 /// A count stands at the action that was taken so often; the others are in brackets then.
 pub(crate) fn label(edge: &Edge) -> String {
-    let times = |times: u64| {
-        if times > 1 {
-            format!("×{times}")
-        } else {
-            String::new()
-        }
-    };
     let named: u64 = edge
         .actions
         .iter()
         .map(|(_, times)| *times)
         .fold(0, u64::saturating_add);
     let unnamed = edge.taken.saturating_sub(named);
-    let mut said: Vec<String> = Vec::new();
-    if unnamed > 0 {
-        said.extend(Some(times(unnamed)).filter(|times| !times.is_empty()));
+    let mut parts: Vec<String> = Vec::new();
+    if unnamed > 1 {
+        parts.push(repeated(unnamed));
     }
-    let taken = edge.actions.iter().filter(|(_, taken)| *taken > 0);
-    said.extend(
-        taken.map(|(action, taken)| format!("{action} {}", times(*taken)).trim_end().to_owned()),
-    );
+    for (action, times) in &edge.actions {
+        if *times > 0 {
+            let part = format!("{action} {}", repeated(*times));
+            parts.push(part.trim_end().to_owned());
+        }
+    }
     let not_taken: Vec<&str> = edge
         .actions
         .iter()
         .filter(|(_, taken)| *taken == 0)
         .map(|(action, _)| &**action)
         .collect();
-    let mut label = said.join(", ");
+    let mut label = parts.join(", ");
     if edge.taken == 0 {
         label = not_taken.join(", ");
     } else if !not_taken.is_empty() {

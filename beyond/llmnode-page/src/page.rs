@@ -6,7 +6,7 @@ use std::time::Duration;
 use llmnode_flow::flow::Outline;
 use llmnode_runtime::{Category, Tokens, Usage};
 
-use crate::document::{Document, FlowEntry, Setup};
+use crate::document::{Document, FlowEntry, Setup, Totals};
 use crate::html::Html;
 use crate::reading::reading;
 use crate::view::{State, View};
@@ -161,15 +161,15 @@ fn head(html: &mut Html, view: &View<'_>, title: &str) {
 
 fn setup(html: &mut Html, view: &View<'_>) {
     let Setup { models, limits, .. } = &view.document.setup;
-    let named = |what: &str, names: &[String]| {
-        (!names.is_empty()).then(|| format!("{what} {}", names.join(", ")))
-    };
-    let said: Vec<String> = [named("Models:", models), named("May use at most", limits)]
-        .into_iter()
-        .flatten()
-        .collect();
-    if !said.is_empty() {
-        html.leaf("p", "sub", short(&said.join(" · ")));
+    let mut parts = Vec::new();
+    if !models.is_empty() {
+        parts.push(format!("Models: {}", models.join(", ")));
+    }
+    if !limits.is_empty() {
+        parts.push(format!("May use at most {}", limits.join(", ")));
+    }
+    if !parts.is_empty() {
+        html.leaf("p", "sub", short(&parts.join(" · ")));
     }
 }
 
@@ -216,53 +216,18 @@ fn resumed_at(view: &View<'_>) -> Option<String> {
     (first.label != begun).then(|| stats.position.to_string())
 }
 
+/// The figures of the whole run, in a row.
 fn facts(html: &mut Html, view: &View<'_>) {
     let totals = &view.document.totals;
     let usage = &totals.usage;
     let started = totals.started_unix_ms.unwrap_or(totals.ended_unix_ms);
     let elapsed = Duration::from_millis(totals.ended_unix_ms.saturating_sub(started));
-    let mut of_requests = Vec::new();
-    if totals.failed_requests > 0 {
-        of_requests.push(format!(
-            "{} of them failed or rejected",
-            number(totals.failed_requests)
-        ));
-    }
-    if totals.replayed > 0 {
-        let then = tokens(&totals.replayed_usage.total);
-        let cost = totals.replayed_usage.cost.known();
-        let cost = if cost > 0.0 {
-            format!(", {}", money(cost))
-        } else {
-            String::new()
-        };
-        of_requests.push(format!(
-            "+ {} from a journal ({then}{cost} then)",
-            count(totals.replayed, "answer")
-        ));
-    }
-    if totals.used_fallback > 0 {
-        of_requests.push(format!(
-            "{} from a fallback",
-            count(totals.used_fallback, "output")
-        ));
-    }
     let (cost, of_cost) = cost(usage);
-    let unreported = |tokens: &Tokens| {
-        let missing = tokens.unreported_calls;
-        (missing > 0)
-            .then(|| format!("+ {} without a report", count(missing, "request")))
-            .into_iter()
-            .collect()
-    };
-    let known = |tokens: &Tokens| match tokens {
-        Tokens {
-            known: 0,
-            unreported_calls: 1..,
-            ..
-        } => "unknown".to_owned(),
-        tokens => number(tokens.known),
-    };
+    let of_cost: Vec<String> = of_cost
+        .map(str::to_owned)
+        .into_iter()
+        .chain(of_prices(view))
+        .collect();
     html.element("dl", &[("class", "facts")], |html| {
         fact(html, "Time", &time(elapsed), &[]);
         if totals.steps > 0 {
@@ -270,19 +235,59 @@ fn facts(html: &mut Html, view: &View<'_>) {
         } else {
             fact(html, "Calls", &number(totals.outer_calls), &[]);
         }
+        let of_requests = of_requests(totals);
         fact(html, "Requests", &number(usage.requests), &of_requests);
-        let of_input: Vec<String> = unreported(&usage.input);
-        fact(html, "Tokens in", &known(&usage.input), &of_input);
-        let of_output: Vec<String> = unreported(&usage.output);
-        fact(html, "Tokens out", &known(&usage.output), &of_output);
-        let of_cost: Vec<String> = of_cost
-            .map(str::to_owned)
-            .into_iter()
-            .chain(of_prices(view))
-            .collect();
+        token_fact(html, "Tokens in", &usage.input);
+        token_fact(html, "Tokens out", &usage.output);
         fact(html, "Cost", &cost, &of_cost);
     });
     by_model(html, view);
+}
+
+/// What a bare count of requests would hide: failures, and outputs for which no request was made.
+fn of_requests(totals: &Totals) -> Vec<String> {
+    let mut notes = Vec::new();
+    if totals.failed_requests > 0 {
+        notes.push(format!(
+            "{} of them failed or rejected",
+            number(totals.failed_requests)
+        ));
+    }
+    if totals.replayed > 0 {
+        let tokens_then = tokens(&totals.replayed_usage.total);
+        let cost_then = totals.replayed_usage.cost.known();
+        let cost_then = if cost_then > 0.0 {
+            format!(", {}", money(cost_then))
+        } else {
+            String::new()
+        };
+        notes.push(format!(
+            "+ {} from a journal ({tokens_then}{cost_then} then)",
+            count(totals.replayed, "answer")
+        ));
+    }
+    if totals.used_fallback > 0 {
+        notes.push(format!(
+            "{} from a fallback",
+            count(totals.used_fallback, "output")
+        ));
+    }
+    notes
+}
+
+/// Tokens of which no request reported any are unknown, and not 0.
+fn token_fact(html: &mut Html, name: &str, tokens: &Tokens) {
+    let missing = tokens.unreported_calls;
+    let value = if tokens.known == 0 && missing > 0 {
+        "unknown".to_owned()
+    } else {
+        number(tokens.known)
+    };
+    let mut notes = Vec::new();
+    if missing > 0 {
+        notes.push(format!("+ {} without a report", count(missing, "request")));
+    }
+    fact(html, name, &value, &notes);
 }
 
 /// Where more than one was asked.
@@ -308,18 +313,10 @@ fn by_model(html: &mut Html, view: &View<'_>) {
     if sums.len() < 2 {
         return;
     }
-    let sum = |(model, usage): &(&str, Usage)| {
-        let cost = usage
-            .cost
-            .total()
-            .map_or(String::new(), |cost| format!(", {}", money(cost)));
-        format!(
-            "{model}: {}, {}{cost}",
-            count(usage.requests, "request"),
-            tokens(&usage.total)
-        )
-    };
-    let sums: Vec<String> = sums.iter().map(sum).collect();
+    let sums: Vec<String> = sums
+        .iter()
+        .map(|(model, usage)| model_sum(model, usage))
+        .collect();
     let of = if totals.left_out > 0 {
         " (of the calls that are kept)"
     } else {
@@ -330,6 +327,18 @@ fn by_model(html: &mut Html, view: &View<'_>) {
         "sub",
         short(&format!("By model{of}: {}", sums.join(" · "))),
     );
+}
+
+fn model_sum(model: &str, usage: &Usage) -> String {
+    let cost = usage
+        .cost
+        .total()
+        .map_or(String::new(), |cost| format!(", {}", money(cost)));
+    format!(
+        "{model}: {}, {}{cost}",
+        count(usage.requests, "request"),
+        tokens(&usage.total)
+    )
 }
 
 /// Which prices they are, and why a cost is unknown.
@@ -388,10 +397,11 @@ fn result(html: &mut Html, view: &View<'_>) {
 fn path(html: &mut Html, view: &View<'_>) {
     let mut groups: Vec<(&FlowEntry, Vec<&FlowEntry>)> = Vec::new();
     for flow in &view.document.flows {
-        let same = |(first, _): &&mut (&FlowEntry, Vec<&FlowEntry>)| {
-            (&first.around, &first.outline) == (&flow.around, &flow.outline)
-        };
-        match groups.iter_mut().find(same) {
+        // Flows of one outline at one place are one picture: a graph that ran in a loop, for example.
+        let group = groups
+            .iter_mut()
+            .find(|(first, _)| first.around == flow.around && first.outline == flow.outline);
+        match group {
             Some((_, flows)) => flows.push(flow),
             None => groups.push((flow, vec![flow])),
         }

@@ -143,23 +143,22 @@ impl Flow {
             .iter()
             .map(|step| around.below([&*step.label].into_iter()))
             .collect();
-        let taken =
-            |from: usize, action: &str| visits.edges.get(&(&positions[from], action)).copied();
-        let mut edges = Edges::of(steps, |from, action| taken(from, action).unwrap_or(0));
+        let mut edges = Edges::of(steps, |from, action| {
+            let taken = visits.edges.get(&(&positions[from], action));
+            taken.copied().unwrap_or(0)
+        });
         let mut boxes: Vec<Drawn> = steps
             .iter()
             .zip(&positions)
             .map(|(step, position)| Drawn::of(step, position, visits, depth))
             .collect();
         for place in steps.len()..edges.places {
-            let reached = || {
-                edges
-                    .edges
-                    .iter()
-                    .any(|edge| edge.to == place && edge.taken > 0)
-            };
+            let is_reached = edges
+                .edges
+                .iter()
+                .any(|edge| edge.to == place && edge.taken > 0);
             boxes.push(if edges.end == Some(place) {
-                Drawn::End(reached())
+                Drawn::End(is_reached)
             } else {
                 Drawn::Todo
             });
@@ -198,12 +197,12 @@ impl Flow {
                 &[("class", class), ("d", &path), ("marker-end", tip)],
                 |_| {},
             );
-            let said = label(edge);
-            if !said.is_empty() {
+            let label = label(edge);
+            if !label.is_empty() {
                 let x = x.to_string();
                 let y = y.to_string();
                 html.element("text", &[("class", "by"), ("x", &x), ("y", &y)], |html| {
-                    html.text(said)
+                    html.text(label)
                 });
             }
         }
@@ -217,9 +216,8 @@ impl Flow {
         let Layout {
             at, sizes, layer, ..
         } = &self.layout;
-        let middle = |place: usize| top + at[place].1 + sizes[place].1 / 2;
         let x = left + at[edge.from].0 + sizes[edge.from].0;
-        let mut y = middle(edge.from);
+        let mut y = top + self.layout.middle(edge.from);
         let mut path = format!("M{x} {y}");
         let mut from = edge.from;
         let mut label = (x, y);
@@ -227,7 +225,7 @@ impl Flow {
             let begin = left + layer[from].1;
             // Room for the tip of the arrow.
             let end = left + layer[place].0 - if place == edge.to { 8 } else { 0 };
-            let next = middle(place);
+            let next = top + self.layout.middle(place);
             let bend = (end - begin) / 2;
             path.push_str(&format!(
                 " H{begin} C{} {y} {} {next} {end} {next}",
@@ -237,7 +235,8 @@ impl Flow {
             if from == edge.from {
                 label = ((begin + end) / 2 - 3, (y + next) / 2 - 7);
             }
-            (y, from) = (next, place);
+            y = next;
+            from = place;
         }
         path.push_str(&format!(" H{}", left + at[edge.to].0 - 1));
         (path, label)
@@ -245,12 +244,13 @@ impl Flow {
 
     /// Below all boxes.
     fn back(&self, edge: &Edge, lane: i32, (left, top): (i32, i32)) -> (String, (i32, i32)) {
-        let Layout { at, sizes, .. } = &self.layout;
-        let foot = |place: usize, to_the_right: i32| {
-            let ((x, y), (width, height)) = (at[place], sizes[place]);
-            (left + x + width / 2 + to_the_right, top + y + height)
-        };
-        let ((x1, y1), (x2, y2)) = (foot(edge.from, 18), foot(edge.to, -18));
+        let (from_x, from_y) = self.layout.foot(edge.from);
+        let (to_x, to_y) = self.layout.foot(edge.to);
+        // Beside the middle, so that an edge which leads away and one which arrives do not lie on each other.
+        let x1 = left + from_x + 18;
+        let x2 = left + to_x - 18;
+        let y1 = top + from_y;
+        let y2 = top + to_y;
         let lane = top + self.bottom + LANE * lane;
         let path = format!(
             "M{x1} {y1} C{x1} {lane} {x1} {lane} {} {lane} H{} C{x2} {lane} {x2} {lane} {x2} {}",
@@ -259,6 +259,20 @@ impl Flow {
             y2 + 3
         );
         (path, ((x1 + x2) / 2, lane + 4))
+    }
+}
+
+impl Layout {
+    /// Half of a place's height, from the top of the picture.
+    fn middle(&self, place: usize) -> i32 {
+        self.at[place].1 + self.sizes[place].1 / 2
+    }
+
+    /// The middle of a place's lower edge.
+    fn foot(&self, place: usize) -> (i32, i32) {
+        let (x, y) = self.at[place];
+        let (width, height) = self.sizes[place];
+        (x + width / 2, y + height)
     }
 }
 
@@ -332,6 +346,17 @@ impl Drawn {
     }
 }
 
+/// The time of a step, and its tokens; what it is, if it used none.
+fn figures(stats: &StepStats, what: &str) -> String {
+    let used = if stats.usage.requests > 0 {
+        tokens(&stats.usage.total)
+    } else {
+        what.to_owned()
+    };
+    let between = if used.is_empty() { "" } else { " · " };
+    format!("{}{between}{used}", time(stats.elapsed))
+}
+
 impl StepBox {
     fn of(step: &OutlineStep, place: &Outline, stats: Option<&StepStats>) -> Self {
         let (is_many, what) = match place {
@@ -344,15 +369,6 @@ impl StepBox {
             Outline::Parallel(all) => (true, format!("{} side by side", all.len())),
             _ => (false, String::new()),
         };
-        let figures = |stats: &StepStats| {
-            let used = if stats.usage.requests > 0 {
-                tokens(&stats.usage.total)
-            } else {
-                what.clone()
-            };
-            let between = if used.is_empty() { "" } else { " · " };
-            format!("{}{between}{used}", time(stats.elapsed))
-        };
         let (class, below) = match stats.map(|stats| (stats, stats.runs, stats.category)) {
             None if what.is_empty() => ("node", "not visited".to_owned()),
             None => ("node", what.clone()),
@@ -361,7 +377,7 @@ impl StepBox {
             Some((stats, _, Some(category))) => {
                 ("node bad", format!("{category} · {}", time(stats.elapsed)))
             }
-            Some((stats, _, None)) => ("node ran", figures(stats)),
+            Some((stats, _, None)) => ("node ran", figures(stats, &what)),
         };
         let visits = stats.map_or(0, |stats| stats.visits);
         // The row of the first visit.

@@ -123,19 +123,17 @@ impl Texts {
         let schema = output
             .as_ref()
             .map(|schema| self.keep(schema.plain().get()));
-        let tool = |ToolSpec {
-                        name,
-                        description,
-                        schema,
-                        ..
-                    }: &ToolSpec| OfferedTool {
-            name: self.keep(name),
-            description: self.keep(description),
-            schema: self.keep(schema.plain().get()),
-        };
         Offered {
             schema,
-            tools: tools.iter().map(tool).collect(),
+            tools: tools.iter().map(|tool| self.offered_tool(tool)).collect(),
+        }
+    }
+
+    fn offered_tool(&mut self, tool: &ToolSpec) -> OfferedTool {
+        OfferedTool {
+            name: self.keep(&tool.name),
+            description: self.keep(&tool.description),
+            schema: self.keep(tool.schema.plain().get()),
         }
     }
 

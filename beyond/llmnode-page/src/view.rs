@@ -36,6 +36,14 @@ pub(crate) enum Row<'d> {
     Call(&'d CallEntry, usize),
 }
 
+fn has_content(call: &CallEntry) -> bool {
+    let has_requests = call
+        .record
+        .as_deref()
+        .is_some_and(|record| !record.attempts.is_empty() || record.replayed > 0);
+    has_requests || !call.exchanges.is_empty()
+}
+
 impl<'d> View<'d> {
     pub(crate) fn of(document: &'d Document) -> Self {
         let tools = document
@@ -57,14 +65,11 @@ impl<'d> View<'d> {
             .collect();
         parents.extend(tools.iter().copied());
         // A tool is shown where it was called; a batch makes no request, and its items say more.
-        let has_more = |call: &&CallEntry| {
-            let asks = call
-                .record
-                .as_deref()
-                .is_some_and(|record| !record.attempts.is_empty() || record.replayed > 0);
-            asks || !call.exchanges.is_empty() || !parents.contains(&call.id)
-        };
-        let calls: Vec<_> = document.calls.iter().filter(has_more).collect();
+        let calls: Vec<_> = document
+            .calls
+            .iter()
+            .filter(|call| has_content(call) || !parents.contains(&call.id))
+            .collect();
         let first_call = calls.len().saturating_sub(SHOWN);
         let first_step = document.steps.len().saturating_sub(SHOWN);
         let calls = calls[first_call..].to_vec();
@@ -193,22 +198,22 @@ impl<'d> View<'d> {
 
     /// How many flows and calls paused, and went on within the same recording.
     fn continued(&self) -> u64 {
-        let flow = |flow: &'d FlowEntry| {
-            (
-                &*flow.name,
-                flow.ended.as_ref().and_then(|ended| ended.category),
-            )
-        };
-        let mut outer: Vec<_> = self.outer_flows().map(flow).collect();
-        outer.extend(
-            self.outer_calls()
-                .map(|call| (&*call.node, call.category())),
-        );
-        let is_continued = |(at, (name, category)): &(usize, &(&str, Option<Category>))| {
-            *category == Some(Category::Paused)
-                && outer[at + 1..].iter().any(|(later, _)| later == name)
-        };
-        outer.iter().enumerate().filter(is_continued).count() as u64
+        let mut outer: Vec<(&str, Option<Category>)> = Vec::new();
+        for flow in self.outer_flows() {
+            let category = flow.ended.as_ref().and_then(|ended| ended.category);
+            outer.push((&flow.name, category));
+        }
+        for call in self.outer_calls() {
+            outer.push((&call.node, call.category()));
+        }
+        let mut continued = 0;
+        for (at, (name, category)) in outer.iter().enumerate() {
+            let is_named_again = outer[at + 1..].iter().any(|(later, _)| later == name);
+            if *category == Some(Category::Paused) && is_named_again {
+                continued += 1;
+            }
+        }
+        continued
     }
 
     /// The text of the last error, if texts were recorded.

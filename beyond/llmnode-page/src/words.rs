@@ -129,16 +129,17 @@ mod tests {
         }
     }
 
+    fn words_of(known: u64, unreported_calls: u64) -> String {
+        let json = serde_json::json!({"known": known, "unreported_calls": unreported_calls});
+        tokens(&serde_json::from_value(json).unwrap())
+    }
+
     #[test]
     fn unknown_is_not_zero() {
-        let of = |known, unreported_calls| {
-            let json = serde_json::json!({"known": known, "unreported_calls": unreported_calls});
-            tokens(&serde_json::from_value(json).unwrap())
-        };
-        assert_eq!(of(0, 0), "no tokens");
-        assert_eq!(of(0, 2), "tokens unknown");
-        assert_eq!(of(1_234, 0), "1\u{202f}234 tokens");
-        assert_eq!(of(7, 1), "7 + ? tokens");
+        assert_eq!(words_of(0, 0), "no tokens");
+        assert_eq!(words_of(0, 2), "tokens unknown");
+        assert_eq!(words_of(1_234, 0), "1\u{202f}234 tokens");
+        assert_eq!(words_of(7, 1), "7 + ? tokens");
     }
 
     #[test]
