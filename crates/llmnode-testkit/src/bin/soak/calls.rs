@@ -40,12 +40,12 @@ pub(crate) fn call(options: &Options) -> Result<(), Box<dyn Error>> {
     // Where tokio handles signals, for MCP's processes, it has its own sockets.
     let at_start = sockets()?;
     let caller = runtime.block_on(async { Caller::new(&options.base_url, TIMEOUT) })?;
-    let (ledger, clock) = (caller.run.ledger(), caller.clock.clone());
-    let (next, waited) = (AtomicU64::new(0), AtomicU64::new(0));
+    let ledger = caller.run.ledger();
+    let clock = caller.clock.clone();
     let work = Arc::new(Work {
         caller,
-        next,
-        waited,
+        next: AtomicU64::new(0),
+        waited: AtomicU64::new(0),
         seed: options.seed,
         drops: options.drops,
     });
@@ -54,19 +54,19 @@ pub(crate) fn call(options: &Options) -> Result<(), Box<dyn Error>> {
     let seconds = began.elapsed().as_secs_f64();
     let ledger_waited = Duration::from_nanos(work.waited.load(Ordering::Relaxed));
     drop(work);
-    let tasks = || runtime.metrics().num_alive_tasks();
-    settle(&runtime, || Ok(tasks() == 0 && sockets()? <= at_start))?;
-    let (total, clock_waited) = (ledger.total(), clock.waited());
-    let (requests, tokens) = (total.requests, total.total.known);
-    let (tasks_left, sockets_left) = (tasks(), sockets()?.saturating_sub(at_start));
+    let metrics = runtime.metrics();
+    settle(&runtime, || {
+        Ok(metrics.num_alive_tasks() == 0 && sockets()? <= at_start)
+    })?;
+    let total = ledger.total();
     let closed = Closed {
-        requests,
-        tokens,
-        clock_waited,
+        requests: total.requests,
+        tokens: total.total.known,
+        clock_waited: clock.waited(),
         ledger_waited,
         memory,
-        tasks_left,
-        sockets_left,
+        tasks_left: metrics.num_alive_tasks(),
+        sockets_left: sockets()?.saturating_sub(at_start),
         seconds,
     };
     send(&Event::Closed(closed));
@@ -79,7 +79,9 @@ fn in_batches(runtime: &Runtime, work: &Arc<Work>, options: &Options) -> io::Res
     let mut memory = Vec::with_capacity(MOST_BATCHES as usize + 2);
     // Of the port that refuses connections.
     let own = sockets()?;
-    let (mut made, mut live, mut settled) = (0, 0, Ok(()));
+    let mut made = 0;
+    let mut live = 0;
+    let mut settled = Ok(());
     while made < options.calls {
         made = (made + batch).min(options.calls);
         let measured = allocation_counter::measure(|| {

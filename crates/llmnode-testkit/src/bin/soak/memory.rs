@@ -47,9 +47,10 @@ pub(crate) fn slope(samples: &[Sample], bytes: impl Fn(&Sample) -> i64) -> f64 {
         .collect();
     let mut slopes = Vec::new();
     for (at, one) in late.iter().enumerate() {
-        let of =
-            |other: &&Sample| (bytes(other) - bytes(one)) as f64 / (other.calls - one.calls) as f64;
-        slopes.extend(late[at + 1..].iter().map(of));
+        for other in &late[at + 1..] {
+            let calls = other.calls - one.calls;
+            slopes.push((bytes(other) - bytes(one)) as f64 / calls as f64);
+        }
     }
     if late.len() < 3 {
         return 0.0;
@@ -62,21 +63,23 @@ pub(crate) fn slope(samples: &[Sample], bytes: impl Fn(&Sample) -> i64) -> f64 {
 mod tests {
     use super::*;
 
+    /// The heap grows by 3 bytes a call after 50, and each seventh sample is odd.
+    fn sample(calls: i64) -> Sample {
+        let heap = if calls < 50 {
+            1000 * calls
+        } else {
+            50_000 + 3 * (calls - 50)
+        };
+        let odd = if calls % 7 == 0 { 9728 } else { 0 };
+        Sample {
+            calls: calls as u64,
+            heap: heap + odd,
+            resident: 7,
+        }
+    }
+
     #[test]
     fn the_slope_is_that_of_the_last_half_whatever_single_samples_say() {
-        let heap = |calls| {
-            if calls < 50 {
-                1000 * calls
-            } else {
-                50_000 + 3 * (calls - 50)
-            }
-        };
-        let odd = |calls| if calls % 7 == 0 { 9728 } else { 0 };
-        let sample = |calls: i64| Sample {
-            calls: calls as u64,
-            heap: heap(calls) + odd(calls),
-            resident: 7,
-        };
         let samples: Vec<_> = (0..=100).map(sample).collect();
         assert!((slope(&samples, |sample| sample.heap) - 3.0).abs() < 0.1);
         assert_eq!(slope(&samples, |sample| sample.resident), 0.0);

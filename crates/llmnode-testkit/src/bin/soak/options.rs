@@ -45,7 +45,7 @@ impl Options {
     }
 
     fn set(&mut self, name: &str, value: Option<String>) -> Result<(), String> {
-        let missing = || format!("{name} needs a value");
+        let needs_value = format!("{name} needs a value");
         let slot = match name {
             "--calls" => &mut self.calls,
             "--in-flight" => &mut self.in_flight,
@@ -53,7 +53,7 @@ impl Options {
             "--drops" => &mut self.drops,
             "--seed" => &mut self.seed,
             "--base-url" => {
-                self.base_url = value.ok_or_else(missing)?;
+                self.base_url = value.ok_or(needs_value)?;
                 return Ok(());
             }
             _ => {
@@ -62,7 +62,7 @@ impl Options {
                 ));
             }
         };
-        let value = value.ok_or_else(missing)?;
+        let value = value.ok_or(needs_value)?;
         *slot = value
             .parse()
             .map_err(|_| format!("{name} takes a number, not {value:?}"))?;

@@ -15,23 +15,18 @@ use crate::options::Options;
 /// Until the standard input ends.
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn serve(options: &Options) -> io::Result<()> {
-    let (seed, faults) = (options.seed, options.faults);
-    let act = move |request: &LoggedRequest| -> Act {
-        let number = request
-            .request_id()
-            .trim_start_matches("req-")
-            .parse()
-            .unwrap_or(0);
-        draw::act(draw::random(seed, number), faults)
-    };
+    let Options { seed, faults, .. } = *options;
     let server = StubServer::builder()
         .default_reply(StubReply::for_request(move |request| {
-            act(request).reply(request)
+            act_for(request, seed, faults).reply(request)
         }))
         .log_limit(0)
         // So short that connections are sometimes closed at the moment of their next request.
         .idle_timeout(Duration::from_millis(100))
-        .on_exchange(move |request| send(&Event::Seen(Seen::of(request, act(request)))))
+        .on_exchange(move |request| {
+            let act = act_for(request, seed, faults);
+            send(&Event::Seen(Seen::of(request, act)));
+        })
         .start()
         .await?;
     send(&Event::Serving {
@@ -40,6 +35,16 @@ pub(crate) async fn serve(options: &Options) -> io::Result<()> {
     tokio::task::spawn_blocking(|| io::copy(&mut io::stdin(), &mut io::sink())).await??;
     server.stop().await;
     Ok(())
+}
+
+/// What is done with a request: drawn from its number, so that a second asking gets the same.
+fn act_for(request: &LoggedRequest, seed: u64, faults: u64) -> Act {
+    let number = request
+        .request_id()
+        .trim_start_matches("req-")
+        .parse()
+        .unwrap_or(0);
+    draw::act(draw::random(seed, number), faults)
 }
 
 /// One line on the standard output.

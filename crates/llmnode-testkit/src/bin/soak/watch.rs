@@ -77,7 +77,9 @@ fn listen(options: &Options, received: &Receiver<Event>) -> Result<Outcome, Box<
         "{bar:40} {pos}/{len} calls, {per_sec}, {eta} left{msg}",
     )?);
     let mut account = Account::default();
-    let (mut ended, mut budget_empty, mut closed) = (BTreeMap::new(), 0, None);
+    let mut ended = BTreeMap::new();
+    let mut budget_empty = 0;
+    let mut closed = None;
     for event in received {
         match event {
             Event::Seen(seen) => account.seen(seen),
