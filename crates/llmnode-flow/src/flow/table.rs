@@ -256,11 +256,11 @@ impl<S, A> Table<S, A> {
     }
 
     fn target(&self, edge: &Edge) -> EdgeTarget {
-        let step = |to: usize| self.steps.get(to);
         match edge.to {
-            Target::Step(to) => step(to).map_or(EdgeTarget::Todo, |step| {
-                EdgeTarget::Step(step.label.to_cow())
-            }),
+            Target::Step(to) => match self.steps.get(to) {
+                Some(step) => EdgeTarget::Step(step.label.to_cow()),
+                None => EdgeTarget::Todo,
+            },
             Target::End => EdgeTarget::End,
             Target::Todo => EdgeTarget::Todo,
         }

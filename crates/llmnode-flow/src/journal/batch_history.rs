@@ -56,13 +56,9 @@ impl BatchHistory {
     /// Returns the attempts of its lines that have no end. Of a batch that never was, none was made.
     pub(super) fn ended(&mut self, ended: &BatchEnded) -> Vec<AttemptBegan> {
         self.open.remove(&ended.name);
-        let of_batch = |began: &AttemptBegan| {
-            let batch = began.attempt.batch.as_ref();
-            batch.is_some_and(|batch| batch.name == ended.name)
-        };
         let without_end: Vec<AttemptBegan> = self
             .lines
-            .extract_if(|_, began| of_batch(began))
+            .extract_if(|_, began| is_of_batch(began, &ended.name))
             .map(|(_, began)| began)
             .collect();
         for began in &without_end {
@@ -143,4 +139,9 @@ impl BatchHistory {
 
 fn time(unix_ms: u64) -> Option<SystemTime> {
     SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(unix_ms))
+}
+
+fn is_of_batch(began: &AttemptBegan, name: &str) -> bool {
+    let batch = began.attempt.batch.as_ref();
+    batch.is_some_and(|batch| batch.name == name)
 }

@@ -121,32 +121,27 @@ mod tests {
 
     #[test]
     fn the_order_of_steps_and_edges_matters_only_at_the_start() {
-        let (a, b) = (
-            step("A", "a", &[("x", "B"), ("y", "C")]),
-            step("B", "b", &[("", "end")]),
-        );
-        let (turned, c) = (
-            step("A", "a", &[("y", "C"), ("x", "B")]),
-            step("C", "c", &[("", "end")]),
-        );
+        let a = step("A", "a", &[("x", "B"), ("y", "C")]);
+        let turned = step("A", "a", &[("y", "C"), ("x", "B")]);
+        let b = step("B", "b", &[("", "end")]);
+        let c = step("C", "c", &[("", "end")]);
         let was = flow(vec![a.clone(), b.clone(), c.clone()]);
         assert!(changed_steps(&was, &flow(vec![turned, c.clone(), b.clone()])).is_empty());
         assert_eq!(changed_steps(&was, &flow(vec![b, a, c])), ["the start"]);
     }
 
+    fn outer(inner: Outline) -> Outline {
+        flow(vec![OutlineStep {
+            label: "Inner".into(),
+            place: inner,
+            edges: Vec::new(),
+        }])
+    }
+
     #[test]
     fn flows_within_are_compared_too() {
-        let outer = |inner| {
-            flow(vec![OutlineStep {
-                label: "Inner".into(),
-                place: inner,
-                edges: Vec::new(),
-            }])
-        };
-        let (was, is) = (
-            outer(flow(vec![step("A", "a", &[])])),
-            outer(flow(vec![step("A", "b", &[])])),
-        );
+        let was = outer(flow(vec![step("A", "a", &[])]));
+        let is = outer(flow(vec![step("A", "b", &[])]));
         assert_eq!(changed_steps(&was, &is), ["the step `Inner`"]);
         let node = outer(Outline::Node("n".into()));
         assert_eq!(changed_steps(&was, &node), ["the step `Inner`"]);

@@ -68,18 +68,18 @@ impl OpenFile {
     }
 
     fn create(&self) -> Result<(PathBuf, File), JournalError> {
-        let failed = |path: &Path| {
-            let path = path.to_owned();
-            move |source| io_error(&path, "written", source)
-        };
-        let journal = self.file.metadata().map_err(failed(&self.path))?;
+        let journal = self
+            .file
+            .metadata()
+            .map_err(|source| io_error(&self.path, "written", source))?;
         for path in self.names() {
             if self.is_leftover(&path) {
-                fs::remove_file(&path).map_err(failed(&path))?;
+                fs::remove_file(&path).map_err(|source| io_error(&path, "written", source))?;
             }
             match create_new(&path, Some(&journal)) {
+                Ok(file) => return Ok((path, file)),
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                made => return made.map_err(failed(&path)).map(|file| (path, file)),
+                Err(source) => return Err(io_error(&path, "written", source)),
             }
         }
         let taken = io::Error::other("other files have all names for a new file beside it");
@@ -91,13 +91,12 @@ impl OpenFile {
             .run
             .as_ref()
             .map(|run| format!("{:016x}", fnv(run.as_bytes())));
-        let suffix = |run: &String, n| match n {
-            0 => format!(".{run}.compacting"),
-            n => format!(".{run}-{n}.compacting"),
-        };
-        let suffixes = run
-            .into_iter()
-            .flat_map(move |run| (0..NAMES).map(move |n| suffix(&run, n)));
+        let suffixes = run.into_iter().flat_map(|run| {
+            (0..NAMES).map(move |n| match n {
+                0 => format!(".{run}.compacting"),
+                n => format!(".{run}-{n}.compacting"),
+            })
+        });
         suffixes.map(|suffix| sidecar::path(&self.path, &suffix))
     }
 
@@ -122,7 +121,6 @@ impl OpenFile {
 
     /// Only the last step keeps its state. Returns the length of the copy.
     fn copy_to(&self, beside: &Path, file: &File) -> Result<u64, JournalError> {
-        let failed = |source| io_error(beside, "written", source);
         let last = self.end.map_or(0, |end| end.records.saturating_sub(1));
         let mut to = BufWriter::new(file);
         let mut n = 0;
@@ -134,14 +132,17 @@ impl OpenFile {
             } else {
                 line::write(n, line.unix_ms, &pruned(line.record))?
             };
-            (n, length) = (n + 1, length + bytes.len() as u64);
+            n += 1;
+            length += bytes.len() as u64;
             to.write_all(&bytes)?;
             // If this process dies, its first line identifies the file as a leftover.
             if n == 1 { to.flush() } else { Ok(()) }
         })?;
-        to.flush().map_err(failed)?;
+        to.flush()
+            .map_err(|source| io_error(beside, "written", source))?;
         // Without this, a power cut could leave an empty file in the place of a whole one, whatever `Fsync` says.
-        file.sync_all().map_err(failed)?;
+        file.sync_all()
+            .map_err(|source| io_error(beside, "written", source))?;
         Ok(length)
     }
 }

@@ -114,13 +114,7 @@ impl<S> JournalReplayer<'_, S> {
         Ok(Box::new(core.recorded_by(recorder)))
     }
 
-    async fn begin<A: DeserializeOwned + Send>(
-        &mut self,
-        flow: FlowStart<'_, S>,
-    ) -> Result<StartPoint<A>, NodeError>
-    where
-        S: Serialize + DeserializeOwned + Sync,
-    {
+    fn take_journal(&mut self) -> Result<Box<dyn Journal>, NodeError> {
         if self.has_other_journal {
             return Err(config_error(
                 "the flow has more than one journal; leave out `.journal(..)` before `.resume(..)`, which also starts a run if \
@@ -129,9 +123,22 @@ impl<S> JournalReplayer<'_, S> {
             ));
         }
         // Never missing: a flow begins once.
-        let Some(mut journal) = self.journal.take() else {
-            return Err(config_error("a flow began twice".to_owned()));
-        };
+        self.journal
+            .take()
+            .ok_or_else(|| config_error("a flow began twice".to_owned()))
+    }
+
+    /// Reads the journal before anything else: what it says decides whether the flow starts, goes on after its last step, or has
+    /// ended, and what it has spent counts before the first request. Checks come before the state is put back, so that a flow
+    /// whose program has changed leaves its caller's state as it was.
+    async fn begin<A: DeserializeOwned + Send>(
+        &mut self,
+        flow: FlowStart<'_, S>,
+    ) -> Result<StartPoint<A>, NodeError>
+    where
+        S: Serialize + DeserializeOwned + Sync,
+    {
+        let mut journal = self.take_journal()?;
         let mut history = History::counting(flow.core);
         journal
             .read(&mut |record| history.take(record))
@@ -174,9 +181,10 @@ impl<S> JournalReplayer<'_, S> {
         let resumed = Entry::Resumed(Resumed {
             rerun: self.resume_check.rerun,
             drops_answers: false,
-        })
-        .into();
-        let core = self.keep(journal, resumed, replay, flow.at, core).await?;
+        });
+        let core = self
+            .keep(journal, resumed.into(), replay, flow.at, core)
+            .await?;
         Ok(StartPoint::Steps {
             core,
             taken,

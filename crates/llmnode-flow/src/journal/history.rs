@@ -13,7 +13,8 @@ use super::batch_history::BatchHistory;
 use super::error::JournalError;
 use super::journal::Journal;
 use super::record::{
-    Answered, AttemptBegan, CallEnded, Entry, Json, Record, Started, Stepped, ToolEnded,
+    Answered, AttemptBegan, CallBegan, CallEnded, Entry, Json, Record, Resumed, Started, Stepped,
+    ToolEnded,
 };
 use super::replay::{ReplayEntry, ReplayStore};
 use crate::flow::{Outline, Position};
@@ -103,6 +104,11 @@ struct OpenCall {
     counts: bool,
 }
 
+/// What an answer answers: answers to the same request of the same conversation replace each other.
+fn question_of(answer: &Answered) -> (Option<String>, String) {
+    (answer.conversation.clone(), answer.request.clone())
+}
+
 impl History {
     /// Reads a journal of any kind.
     ///
@@ -133,24 +139,8 @@ impl History {
             Entry::Started(started) => self.start(started),
             Entry::MapStarted(map) => self.identify(map.id),
             Entry::Stepped(step) => self.step(step),
-            Entry::Resumed(resumed) => {
-                if resumed.rerun {
-                    self.non_idempotent_calls.clear();
-                }
-                if resumed.drops_answers {
-                    self.drop_answers();
-                }
-            }
-            Entry::CallBegan(call) => {
-                self.non_idempotent_calls.push((
-                    vec![call.id],
-                    PendingStep {
-                        node: call.node,
-                        at: call.at,
-                        attempt: None,
-                    },
-                ));
-            }
+            Entry::Resumed(resumed) => self.resumed(&resumed),
+            Entry::CallBegan(call) => self.call_began(call),
             Entry::BatchPlanned(batch) => self.batches.planned(batch),
             Entry::BatchUploaded(batch) => self.batches.uploaded(batch),
             Entry::BatchCreated(batch) => self.batches.created(batch),
@@ -158,22 +148,7 @@ impl History {
                 let lost = self.batches.ended(&batch);
                 self.lose(lost);
             }
-            // Its end may come from another process, by another call: it is counted when it has one, or when its batch has.
-            Entry::AttemptBegan(began) if began.attempt.batch.is_some() => {
-                let id = began.attempt.id.call();
-                let key = NodeKey::foreign(began.path.clone(), Cow::Owned(began.node.clone()));
-                let call = self.call(id, Some((key, began.parent)));
-                call.began.get_or_insert(began.unix_ms);
-                self.batches.line_began(*began);
-            }
-            Entry::AttemptBegan(began) => {
-                let id = began.attempt.id;
-                self.batches.line_ended(id);
-                let key = NodeKey::foreign(began.path.clone(), Cow::Owned(began.node.clone()));
-                let call = self.call(id.call(), Some((key, began.parent)));
-                call.began.get_or_insert(began.unix_ms);
-                call.under_way.insert(id, *began);
-            }
+            Entry::AttemptBegan(began) => self.attempt_began(*began),
             Entry::AttemptEnded(attempt) => self.end_attempt(*attempt),
             Entry::AttemptForgotten(id) => {
                 self.batches.line_ended(id);
@@ -198,6 +173,39 @@ impl History {
             }
         }
         self.records += 1;
+    }
+
+    fn resumed(&mut self, resumed: &Resumed) {
+        if resumed.rerun {
+            self.non_idempotent_calls.clear();
+        }
+        if resumed.drops_answers {
+            self.drop_answers();
+        }
+    }
+
+    fn call_began(&mut self, call: CallBegan) {
+        let step = PendingStep {
+            node: call.node,
+            at: call.at,
+            attempt: None,
+        };
+        self.non_idempotent_calls.push((vec![call.id], step));
+    }
+
+    fn attempt_began(&mut self, began: AttemptBegan) {
+        let id = began.attempt.id;
+        let key = NodeKey::foreign(began.path.clone(), Cow::Owned(began.node.clone()));
+        let call = self.call(id.call(), Some((key, began.parent)));
+        call.began.get_or_insert(began.unix_ms);
+        if began.attempt.batch.is_some() {
+            // Its end may come from another process, by another call: it is counted when it has one, or when its batch has.
+            self.batches.line_began(began);
+        } else {
+            call.under_way.insert(id, began);
+            // A request that waited for a batch may be sent alone in the end.
+            self.batches.line_ended(id);
+        }
     }
 
     fn drop_answers(&mut self) {
@@ -350,15 +358,14 @@ impl History {
 
     /// A call has failed: rejected answers that no accepted one replaced are asked for again.
     fn forget_rejected(&mut self, call: CallId) {
-        let of = |one: &Answered| (one.conversation.clone(), one.request.clone());
         let answers = self.replay_entries.iter().filter_map(|one| match one {
-            ReplayEntry::Answer(answer, _) if !answer.rejected => Some(of(answer)),
+            ReplayEntry::Answer(answer, _) if !answer.rejected => Some(question_of(answer)),
             _ => None,
         });
         let accepted: HashSet<_> = answers.collect();
         self.replay_entries.retain(|one| match one {
             ReplayEntry::Answer(it, _) => {
-                !it.rejected || it.call != Some(call) || accepted.contains(&of(it))
+                !it.rejected || it.call != Some(call) || accepted.contains(&question_of(it))
             }
             ReplayEntry::Result(_) | ReplayEntry::Compaction(_) => true,
         });

@@ -122,17 +122,22 @@ fn begins() -> String {
     format!(r#"{{"format":"{FORMAT}""#)
 }
 
+/// `from_str_radix` alone takes signs and capital letters, which no frame has.
+fn hex_number(digits: &[u8]) -> Option<u32> {
+    let digits = std::str::from_utf8(digits).ok()?;
+    let is_hex = digits
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
+    if !is_hex {
+        return None;
+    }
+    u32::from_str_radix(digits, 16).ok()
+}
+
 fn numbers(frame: &[u8]) -> Option<(u32, usize)> {
-    let number = |digits: &[u8]| {
-        let digits = std::str::from_utf8(digits).ok()?;
-        digits
-            .bytes()
-            .all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
-            .then(|| u32::from_str_radix(digits, 16).ok())?
-    };
     let spaces = frame.get(8) == Some(&b' ') && frame.get(17) == Some(&b' ');
-    let length = usize::try_from(number(frame.get(9..17)?)?).ok()?;
-    spaces.then_some((number(frame.get(..8)?)?, length))
+    let length = usize::try_from(hex_number(frame.get(9..17)?)?).ok()?;
+    spaces.then_some((hex_number(frame.get(..8)?)?, length))
 }
 
 pub(super) fn read(json: &str, n: u64) -> Result<Line<Record>, String> {

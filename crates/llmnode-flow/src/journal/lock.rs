@@ -17,9 +17,8 @@ pub(super) struct Lock(File);
 impl Lock {
     /// Does not wait.
     pub(super) fn take(journal: &Path, like: &File) -> Result<Self, JournalError> {
-        let failed = |source| io_error(journal, "locked", source);
         let path = sidecar::path(journal, ".lock");
-        let file = open(&path, like).map_err(failed)?;
+        let file = open(&path, like).map_err(|source| io_error(journal, "locked", source))?;
         match file.try_lock() {
             Ok(()) => {
                 let lock = Lock(file);
@@ -29,7 +28,7 @@ impl Lock {
             Err(TryLockError::WouldBlock) => Err(JournalError::Locked {
                 path: journal.to_owned(),
             }),
-            Err(TryLockError::Error(source)) => Err(failed(source)),
+            Err(TryLockError::Error(source)) => Err(io_error(journal, "locked", source)),
         }
     }
 

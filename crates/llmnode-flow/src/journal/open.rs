@@ -207,21 +207,23 @@ impl OpenFile {
         }
         let Some(end) = self.end else { return Ok(()) };
         self.check_unchanged(end)?;
-        let failed = |source| io_error(&self.path, "written", source);
-        let line = line::write(end.records, now(), record).map_err(|error| failed(error.into()))?;
+        let line = line::write(end.records, now(), record)
+            .map_err(|error| io_error(&self.path, "written", error.into()))?;
         let line = if end.missing_newline {
             [b"\n".as_slice(), &line].concat()
         } else {
             line
         };
         if end.length > end.valid_len {
-            self.file.set_len(end.valid_len).map_err(failed)?;
+            self.file
+                .set_len(end.valid_len)
+                .map_err(|source| io_error(&self.path, "written", source))?;
         }
         if let Err(source) = (&*self.file).write_all(&line) {
             // A reader drops a torn line, so it does no harm if it cannot be cut off here.
             let _ = self.file.set_len(end.valid_len);
             self.end = None;
-            return Err(failed(source));
+            return Err(io_error(&self.path, "written", source));
         }
         let valid_len = end.valid_len + line.len() as u64;
         self.end = Some(End {
@@ -265,13 +267,15 @@ pub(super) fn io_error(path: &Path, verb: &'static str, source: io::Error) -> Jo
     }
 }
 
+/// Reads lines from the start, and gives the records of whole ones to `each`, until the end or a line that is torn: the last one,
+/// if the process died while it wrote. A line with other content than its frame says is no crash's doing, and fails.
 pub(super) fn scan(
     path: &Path,
     mut file: &File,
     each: &mut dyn FnMut(&str, Line<Record>) -> io::Result<()>,
 ) -> Result<End, JournalError> {
-    let failed = |source| io_error(path, "read", source);
-    file.rewind().map_err(failed)?;
+    file.rewind()
+        .map_err(|source| io_error(path, "read", source))?;
     let mut reader = BufReader::with_capacity(64 * 1024, file);
     let mut bytes = Vec::new();
     let mut end = End {
@@ -282,15 +286,11 @@ pub(super) fn scan(
     };
     loop {
         bytes.clear();
-        let read = reader.read_until(b'\n', &mut bytes).map_err(failed)? as u64;
-        end.length += read;
+        let read = reader
+            .read_until(b'\n', &mut bytes)
+            .map_err(|source| io_error(path, "read", source))?;
+        end.length += read as u64;
         let ended = bytes.pop_if(|byte| *byte == b'\n').is_some();
-        let damaged = |fault: String| JournalError::Damaged {
-            path: path.to_owned(),
-            line: end.records + 1,
-            whole: end.valid_len,
-            fault,
-        };
         match line::look(&bytes, ended) {
             _ if read == 0 => return Ok(end),
             LineContent::Torn if end.records == 0 && !line::may_begin(&bytes) => {
@@ -304,13 +304,14 @@ pub(super) fn scan(
                     path: path.to_owned(),
                 });
             }
-            LineContent::Damaged(fault) => return Err(damaged(fault.to_owned())),
+            LineContent::Damaged(fault) => return Err(damaged(path, end, fault.to_owned())),
             LineContent::Complete(json) => {
                 if end.records == 0 {
                     check_format(json)?;
                 }
-                let line = line::read(json, end.records).map_err(damaged)?;
-                each(json, line).map_err(failed)?;
+                let line =
+                    line::read(json, end.records).map_err(|fault| damaged(path, end, fault))?;
+                each(json, line).map_err(|source| io_error(path, "read", source))?;
                 end = End {
                     records: end.records + 1,
                     valid_len: end.valid_len + 18 + json.len() as u64 + u64::from(ended),
@@ -319,6 +320,16 @@ pub(super) fn scan(
                 };
             }
         }
+    }
+}
+
+/// The line after `end` is damaged.
+fn damaged(path: &Path, end: End, fault: String) -> JournalError {
+    JournalError::Damaged {
+        path: path.to_owned(),
+        line: end.records + 1,
+        whole: end.valid_len,
+        fault,
     }
 }
 

@@ -78,10 +78,10 @@ impl JournalRecorder {
     /// A record leaves the queue first, so that a dropped append is not repeated. Callers append each other's records, so
     /// each fails if any that waited when it came may be missing from the journal: it may be its own.
     pub(super) async fn append_all(&self) -> Result<(), JournalError> {
-        let own = self.lock().not_kept();
+        let not_kept = self.lock().not_kept();
         let mut journal = self.journal.lock().await;
         loop {
-            let Some((number, record)) = self.lock().take(own.end) else {
+            let Some((number, record)) = self.lock().take(not_kept.end) else {
                 break;
             };
             let mut appending = Appending {
@@ -95,8 +95,8 @@ impl JournalRecorder {
             }
             appending.ended();
         }
-        // The lock is fair, so no record of a later caller can be lost yet: `own.end` need not be compared.
-        if self.lock().lost.is_some_and(|lost| lost >= own.start) {
+        // The lock is fair, so no record of a later caller can be lost yet: `not_kept.end` need not be compared.
+        if self.lock().lost.is_some_and(|lost| lost >= not_kept.start) {
             let fault = "a record may not be in the journal: appending it failed, or was dropped";
             return Err(JournalError::Other(fault.into()));
         }
@@ -418,6 +418,14 @@ mod tests {
         }
     }
 
+    fn record(is_vital: bool) -> Record {
+        let id = serde_json::from_str("\"0123456789abcdef-1-0\"").unwrap();
+        Record::from(match is_vital {
+            true => Entry::MapStarted(MapStarted { id: "a".to_owned() }),
+            false => Entry::AttemptForgotten(id),
+        })
+    }
+
     fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
         std::pin::Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
     }
@@ -440,15 +448,8 @@ mod tests {
                     Position::default(),
                     ReplayStore::default(),
                 );
-                let record = || {
-                    let id = serde_json::from_str("\"0123456789abcdef-1-0\"").unwrap();
-                    Record::from(match is_vital {
-                        true => Entry::MapStarted(MapStarted { id: "a".to_owned() }),
-                        false => Entry::AttemptForgotten(id),
-                    })
-                };
-                recorder.add(record(), Position::default());
-                recorder.add(record(), Position::default());
+                recorder.add(record(is_vital), Position::default());
+                recorder.add(record(is_vital), Position::default());
                 let mut first = Box::pin(recorder.append_all());
                 assert!(poll(&mut first).is_pending());
                 let mut second = Box::pin(recorder.append_all());
@@ -463,7 +464,7 @@ mod tests {
                     fails || is_vital,
                     "its own may not be there"
                 );
-                recorder.add(record(), Position::default());
+                recorder.add(record(is_vital), Position::default());
                 recorder.append_all().await.unwrap();
             });
         }

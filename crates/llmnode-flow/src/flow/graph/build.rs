@@ -6,7 +6,7 @@ use llmnode_runtime::NodeError;
 use llmnode_runtime::ext::Label;
 
 use super::Flow;
-use super::builder::{BuilderEdge, BuilderStep, FlowBuilder};
+use super::builder::{BuilderEdge, FlowBuilder};
 use super::check::check;
 use super::faults::cannot_be_built;
 use crate::flow::outline::EdgeTarget;
@@ -40,17 +40,14 @@ impl<S> FlowBuilder<S> {
             .enumerate()
             .map(|(index, step)| (step.label.clone(), index))
             .collect();
-        let step = |BuilderStep {
-                        label, erased_step, ..
-                    }: BuilderStep<S>| {
-            let label = Label::Shared(label.into());
-            TableStep {
-                label,
+        let mut steps: Vec<_> = steps
+            .into_iter()
+            .map(|step| TableStep {
+                label: Label::Shared(step.label.into()),
                 edges: Vec::new(),
-                erased_step,
-            }
-        };
-        let mut steps: Vec<_> = steps.into_iter().map(step).collect();
+                erased_step: step.erased_step,
+            })
+            .collect();
         for BuilderEdge { from, action, to } in edges {
             let to = match to {
                 EdgeTarget::Step(label) => indices

@@ -168,14 +168,13 @@ impl<S: Send + Sync + 'static> FlowBuilder<S> {
         N: Startable<P, Action: Action>,
         P: Send + 'static,
     {
-        let then = |action: N::Action| named_arm(action.name());
         self.erased_step(
             label,
             names::<N::Action>(),
             TypedStep {
                 made: None::<fn(&S) -> N>,
                 part,
-                then,
+                then: |action: N::Action| named_arm(action.name()),
             },
         )
     }

@@ -116,18 +116,23 @@ struct DrawingBuilder<'o> {
     arrows: Vec<Arrow>,
 }
 
+/// The boxes of a flow that only some of its arrows need.
+#[derive(Default)]
+struct NeededMarks {
+    end: bool,
+    todo: bool,
+}
+
 impl DrawingBuilder<'_> {
+    /// The boxes of a flow between its two marks; its arrows go into `self.arrows`.
     fn flow(&mut self, steps: &[OutlineStep], id: &str, at: &Position) -> Vec<Item> {
-        let inner: Vec<_> = (0..steps.len())
+        let ids: Vec<String> = (0..steps.len())
             .map(|index| format!("{id}{index}"))
             .collect();
         let mut items = vec![mark(begin_of(id), Shape::Begin)];
-        items.extend(
-            steps
-                .iter()
-                .zip(&inner)
-                .map(|(step, id)| self.step(step, id, at)),
-        );
+        for (step, step_id) in steps.iter().zip(&ids) {
+            items.push(self.step(step, step_id, at));
+        }
         if let Some(first) = steps.first() {
             // A resumed flow was not entered by this arrow.
             let kind = if self.entered(&below(at, &first.label)) {
@@ -135,22 +140,42 @@ impl DrawingBuilder<'_> {
             } else {
                 ArrowKind::Plain
             };
-            self.arrow(
-                begin_of(id),
-                self.entry(first, &inner[0]),
-                String::new(),
-                kind,
-            );
+            let entry = self.entry(first, &ids[0]);
+            self.arrow(begin_of(id), entry, String::new(), kind);
         }
+        let marks = self.edges(steps, &ids, id, at);
+        // A nested flow without an end cannot be left, but its step's arrows still need a box to start from.
+        if marks.end || !at.is_start() {
+            items.push(mark(end_of(id), Shape::End));
+        }
+        if marks.todo {
+            items.push(Item::NodeBox(NodeBox {
+                id: todo_of(id),
+                lines: vec!["todo".to_owned()],
+                shape: Shape::Todo,
+                highlight: Highlight::Plain,
+            }));
+        }
+        items
+    }
+
+    /// The arrows between the steps of a flow. Returns which boxes they need beside those of the steps.
+    fn edges(
+        &mut self,
+        steps: &[OutlineStep],
+        ids: &[String],
+        id: &str,
+        at: &Position,
+    ) -> NeededMarks {
+        // Of two steps with one label the first is meant.
         let indices: HashMap<&str, usize> = steps
             .iter()
             .enumerate()
             .rev()
             .map(|(index, step)| (&*step.label, index))
             .collect();
-        let mut ends = false;
-        let mut todo = false;
-        for (step, from) in steps.iter().zip(&inner) {
+        let mut needed = NeededMarks::default();
+        for (step, step_id) in steps.iter().zip(ids) {
             let position = below(at, &step.label);
             for (action, target) in &step.edges {
                 let times = self
@@ -160,9 +185,9 @@ impl DrawingBuilder<'_> {
                 let to = match target {
                     EdgeTarget::Step(label) => indices
                         .get(&**label)
-                        .map(|index| self.entry(&steps[*index], &inner[*index])),
+                        .map(|index| self.entry(&steps[*index], &ids[*index])),
                     EdgeTarget::End => {
-                        ends = true;
+                        needed.end = true;
                         Some(end_of(id))
                     }
                     EdgeTarget::Todo => None,
@@ -173,36 +198,14 @@ impl DrawingBuilder<'_> {
                     _ => ArrowKind::Plain,
                 };
                 let to = to.unwrap_or_else(|| {
-                    todo = true;
-                    format!("{id}_todo")
+                    needed.todo = true;
+                    todo_of(id)
                 });
-                let name = if action == "_" {
-                    "other".to_owned()
-                } else {
-                    shown(action)
-                };
-                let often = times
-                    .filter(|times| *times > 1)
-                    .map(|times| format!("{times}×"));
-                let text = [name, often.unwrap_or_default()];
-                let text: Vec<_> = text.into_iter().filter(|part| !part.is_empty()).collect();
-                self.arrow(self.exit(step, from), to, text.join(" "), kind);
+                let from = self.exit(step, step_id);
+                self.arrow(from, to, arrow_text(action, times), kind);
             }
         }
-        // A nested flow without an end cannot be left, but its step's arrows still need a box to start from.
-        if ends || !at.is_start() {
-            items.push(mark(end_of(id), Shape::End));
-        }
-        if todo {
-            let lines = vec!["todo".to_owned()];
-            items.push(Item::NodeBox(NodeBox {
-                id: format!("{id}_todo"),
-                lines,
-                shape: Shape::Todo,
-                highlight: Highlight::Plain,
-            }));
-        }
-        items
+        needed
     }
 
     fn step(&mut self, step: &OutlineStep, id: &str, at: &Position) -> Item {
@@ -306,6 +309,27 @@ fn is_flow(step: &OutlineStep) -> bool {
 
 fn begin_of(flow: &str) -> String {
     format!("{flow}_begin")
+}
+
+/// The action, and how often the arrow was taken, if more than once.
+fn arrow_text(action: &str, times: Option<u64>) -> String {
+    let name = if action == "_" {
+        "other".to_owned()
+    } else {
+        shown(action)
+    };
+    let mut parts = Vec::new();
+    if !name.is_empty() {
+        parts.push(name);
+    }
+    if let Some(times) = times.filter(|times| *times > 1) {
+        parts.push(format!("{times}×"));
+    }
+    parts.join(" ")
+}
+
+fn todo_of(id: &str) -> String {
+    format!("{id}_todo")
 }
 
 fn end_of(flow: &str) -> String {
