@@ -113,13 +113,13 @@ fn blocks(list: &RawValue) -> Result<Option<Vec<Block>>, ModelError> {
         .map(Some)
 }
 
-pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
+pub(super) fn read(body: &[u8], expected: ExpectedCalls<'_>) -> ReadResult {
     let body = json_of(body)?;
     let message: WireMessage<'_> = reported::read(body).map_err(|error| no_json(body, &error))?;
     let (head, blocks) = message.read();
     let usage = head.usage.figures().0;
     match blocks.map_err(|broken| Unreadable::failure(broken, usage))? {
-        Some(blocks) => completion(head, &blocks, true, wanted),
+        Some(blocks) => completion(head, &blocks, true, expected),
         None if error_body::is_error(body) => Err(Unreadable::ErrorObject),
         None => Err(no_answer(
             "the response is JSON without `content`: is this Anthropic's API?",

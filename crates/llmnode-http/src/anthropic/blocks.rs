@@ -107,11 +107,11 @@ impl Block {
             "tool_use" => &["name", "id"],
             _ => return Ok(()),
         };
-        let is_broken = |name: &&&str| {
+        let broken = needed.iter().find(|name| {
             let value = self.members.get(**name);
             !matches!(value, None | Some(Value::Null | Value::String(_)))
-        };
-        match needed.iter().find(is_broken) {
+        });
+        match broken {
             None => Ok(()),
             Some(name) => Err(broken_piece(format!(
                 "`{name}` of a block `{}` is no text",
@@ -166,14 +166,10 @@ impl Block {
 
     /// Members of the API that a message does not model. Empty lists and nulls mean nothing.
     fn beside(&self, own: &[&str]) -> Option<Json> {
-        let says = |value: &Value| {
-            !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty())
-        };
-        let rest = self
+        let rest: Map<String, Value> = self
             .members
             .iter()
-            .filter(|(name, value)| !own.contains(&name.as_str()) && says(value));
-        let rest: Map<String, Value> = rest
+            .filter(|(name, value)| !own.contains(&name.as_str()) && has_content(value))
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
         if rest.is_empty() {
@@ -199,6 +195,10 @@ impl Block {
     }
 }
 
+fn has_content(value: &Value) -> bool {
+    !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty())
+}
+
 /// A block whose arguments came in pieces.
 #[derive(Serialize)]
 struct WithInput<'a> {
@@ -207,12 +207,65 @@ struct WithInput<'a> {
     input: &'a RawValue,
 }
 
+/// The blocks of an answer, sorted: what the program reads, the thoughts, and what goes back with the next turn.
+struct BlockContents {
+    completion: Completion,
+    reasoning: String,
+    parts: Vec<CarriedPart>,
+}
+
+impl BlockContents {
+    fn of(blocks: &[Block]) -> Self {
+        let mut completion = Completion::new("");
+        let mut reasoning = String::new();
+        let mut parts = Vec::new();
+        for block in blocks {
+            match block.kind() {
+                "text" => {
+                    let text = block.text("text");
+                    completion.text += text;
+                    parts.push(CarriedPart::Text {
+                        bytes: text.len(),
+                        beside: block.beside(&["type", "text"]),
+                    });
+                }
+                "tool_use" => {
+                    let call =
+                        ToolCall::new(block.text("id"), block.text("name"), block.arguments());
+                    parts.push(CarriedPart::Call {
+                        at: completion.calls.len(),
+                        beside: block.beside(&["type", "id", "name", "input"]),
+                    });
+                    completion.calls.push(call);
+                }
+                _ => {
+                    reasoning += block.text("thinking");
+                    parts.extend(block.whole().map(CarriedPart::Other));
+                }
+            }
+        }
+        BlockContents {
+            completion,
+            reasoning,
+            parts,
+        }
+    }
+}
+
+/// A text or a call with nothing beside it.
+fn is_plain(part: &CarriedPart) -> bool {
+    matches!(
+        part,
+        CarriedPart::Text { beside: None, .. } | CarriedPart::Call { beside: None, .. }
+    )
+}
+
 /// `has_ended`: the message came to the end that this API has for one.
 pub(super) fn completion(
     head: Head,
     blocks: &[Block],
     has_ended: bool,
-    wanted: ExpectedCalls<'_>,
+    expected: ExpectedCalls<'_>,
 ) -> ReadResult {
     let (usage, impossible) = head.usage.figures();
     if let Some((category, why)) = &head.refusal {
@@ -224,56 +277,27 @@ pub(super) fn completion(
         let withheld = ModelError::new(Category::ContentFilter, message).retry(Retry::No);
         return Err(Unreadable::failure(withheld, usage));
     }
-    let mut completion = Completion::new("");
-    let mut reasoning = String::new();
-    let mut parts = Vec::new();
-    for block in blocks {
-        match block.kind() {
-            "text" => {
-                let text = block.text("text");
-                completion.text += text;
-                parts.push(CarriedPart::Text {
-                    bytes: text.len(),
-                    beside: block.beside(&["type", "text"]),
-                });
-            }
-            "tool_use" => {
-                let call = ToolCall::new(block.text("id"), block.text("name"), block.arguments());
-                let beside = block.beside(&["type", "id", "name", "input"]);
-                parts.push(CarriedPart::Call {
-                    at: completion.calls.len(),
-                    beside,
-                });
-                completion.calls.push(call);
-            }
-            _ => {
-                reasoning += block.text("thinking");
-                parts.extend(block.whole().map(CarriedPart::Other));
-            }
-        }
-    }
+    let BlockContents {
+        mut completion,
+        reasoning,
+        mut parts,
+    } = BlockContents::of(blocks);
     let has_call = !completion.calls.is_empty();
-    take_answer(&mut completion, wanted);
+    take_answer(&mut completion, expected);
     completion.reasoning = Some(reasoning);
     completion.finish = head.stop.as_deref().and_then(ends::finish);
     if let Some(doubt) = ends::doubt(&completion, has_ended) {
         return Err(Unreadable::failure(doubt, usage));
     }
-    (completion.model, completion.response_id) = (head.model, head.id);
-    // The message alone says as much.
-    let is_whole = completion.finish != Some(FinishReason::Continue);
+    completion.model = head.model;
+    completion.response_id = head.id;
     if completion.calls.is_empty() && blocks.iter().any(Block::is_call) {
         // A call of the function for the answer goes back as a text, behind the thoughts.
         parts.retain(|part| matches!(part, CarriedPart::Other(_)));
     }
-    if is_whole
-        && parts.iter().all(|part: &CarriedPart| {
-            matches!(
-                part,
-                CarriedPart::Text { beside: None, .. } | CarriedPart::Call { beside: None, .. }
-            )
-        })
-    {
+    let is_whole = completion.finish != Some(FinishReason::Continue);
+    if is_whole && parts.iter().all(is_plain) {
+        // The message alone says as much.
         parts.clear();
     }
     let mut read = ReadAnswer::new(completion, has_call, parts, (usage, impossible));

@@ -74,16 +74,16 @@ impl StreamedAnswer for PartialMessage {
     fn read(
         &mut self,
         event: Event<'_>,
-        wanted: ExpectedCalls<'_>,
+        expected: ExpectedCalls<'_>,
         sink: &mut dyn Sink,
     ) -> ControlFlow<End> {
         let read: MessageEvent<'_> = piece(event, reported::read)?;
         match &*read.r#type {
-            "message_start" => known(self.start(read.message, wanted, sink))?,
+            "message_start" => known(self.start(read.message, expected, sink))?,
             "content_block_start" => {
-                known(self.start_block(read.index, read.content_block, wanted, sink))?
+                known(self.start_block(read.index, read.content_block, expected, sink))?
             }
-            "content_block_delta" => known(self.add(read.index, read.delta, wanted, sink))?,
+            "content_block_delta" => known(self.add(read.index, read.delta, expected, sink))?,
             "message_delta" => self.end(read.delta, read.usage, sink),
             "message_stop" => {
                 self.has_ended = true;
@@ -132,12 +132,12 @@ impl StreamedAnswer for PartialMessage {
                 .all(|block| is_document(&block.arguments()))
     }
 
-    fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> ReadResult {
+    fn finish(self: Box<Self>, expected: ExpectedCalls<'_>) -> ReadResult {
         if self.head.stop.is_none() {
             return Err(Unreadable::failure(broken_off(), None));
         }
         let blocks: Vec<Block> = self.blocks.into_values().collect();
-        completion(self.head, &blocks, self.has_ended, wanted)
+        completion(self.head, &blocks, self.has_ended, expected)
     }
 }
 
@@ -145,7 +145,7 @@ impl PartialMessage {
     fn start(
         &mut self,
         message: Option<&RawValue>,
-        wanted: ExpectedCalls<'_>,
+        expected: ExpectedCalls<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), ModelError> {
         let message: WireMessage<'_> = match message.map(RawValue::get) {
@@ -162,7 +162,7 @@ impl PartialMessage {
         self.report_usage(sink);
         // The API has none here; other servers may.
         for (at, block) in blocks?.unwrap_or_default().into_iter().enumerate() {
-            self.begin(at as u64, block, wanted, sink)?;
+            self.begin(at as u64, block, expected, sink)?;
         }
         Ok(())
     }
@@ -171,14 +171,14 @@ impl PartialMessage {
         &mut self,
         index: Count,
         block: Option<&RawValue>,
-        wanted: ExpectedCalls<'_>,
+        expected: ExpectedCalls<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), ModelError> {
         let block = block.ok_or_else(|| broken_piece("the start of a block has none"))?;
         let at = index.tokens.unwrap_or(self.blocks.len() as u64);
         let block = Block::whole_of(block)?;
         let place = self.place_of_start(at, &block);
-        self.begin(place, block, wanted, sink)
+        self.begin(place, block, expected, sink)
     }
 
     fn place(&self, index: u64) -> u64 {
@@ -204,13 +204,13 @@ impl PartialMessage {
         &mut self,
         at: u64,
         block: Block,
-        wanted: ExpectedCalls<'_>,
+        expected: ExpectedCalls<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), ModelError> {
         self.take_room()?;
         self.bytes += block.raw.as_ref().map_or(0, |raw| raw.get().len());
         match block.kind() {
-            "text" if wanted.function.is_none() => sink.delta(Delta::Text(block.text("text"))),
+            "text" if expected.function.is_none() => sink.delta(Delta::Text(block.text("text"))),
             "thinking" => {
                 self.thoughts += block.text("thinking").len();
                 sink.delta(Delta::Reasoning(block.text("thinking")));
@@ -249,7 +249,7 @@ impl PartialMessage {
         &mut self,
         index: Count,
         delta: Option<&RawValue>,
-        wanted: ExpectedCalls<'_>,
+        expected: ExpectedCalls<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), ModelError> {
         let delta = delta.ok_or_else(|| broken_piece("a delta is missing"))?;
@@ -272,7 +272,7 @@ impl PartialMessage {
                 // If there is a function for the answer, text may not be the answer.
                 ("text", Some(piece)) => {
                     self.content += piece.len();
-                    if wanted.function.is_none() {
+                    if expected.function.is_none() {
                         sink.delta(Delta::Text(piece));
                     }
                 }
@@ -282,7 +282,7 @@ impl PartialMessage {
                 }
                 ("partial_json", Some(piece)) => {
                     self.content += piece.len();
-                    let answers = wanted
+                    let answers = expected
                         .function
                         .is_some_and(|function| block.text("name") == function);
                     if answers && is_first_call {

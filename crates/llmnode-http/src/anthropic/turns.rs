@@ -248,8 +248,21 @@ fn assistant<'a>(
     prepared: &PreparedRequest<'_>,
 ) -> Vec<Block<'a>> {
     let carried = prepared.carried(message);
-    let block = |piece| match piece {
-        Piece::Text(text, beside) => (!text.trim().is_empty()).then_some(Block::Text {
+    pieces(message, carried.unwrap_or_default(), true, is_of_the_model)
+        .into_iter()
+        .filter_map(|piece| block(piece, ids, prepared))
+        .collect()
+}
+
+/// Anthropic refuses blocks of blank text.
+fn block<'a>(
+    piece: Piece<'a>,
+    ids: &[Cow<'a, str>],
+    prepared: &PreparedRequest<'_>,
+) -> Option<Block<'a>> {
+    match piece {
+        Piece::Text(text, _) if text.trim().is_empty() => None,
+        Piece::Text(text, beside) => Some(Block::Text {
             text,
             beside,
             cache_control: None,
@@ -261,11 +274,7 @@ fn assistant<'a>(
             beside,
         }),
         Piece::Other(part) => Some(Block::Carried(part)),
-    };
-    pieces(message, carried.unwrap_or_default(), true, is_of_the_model)
-        .into_iter()
-        .filter_map(block)
-        .collect()
+    }
 }
 
 /// Whether a block is one that a model writes, beside texts and calls: thoughts, and what Anthropic's own tools do. The result of

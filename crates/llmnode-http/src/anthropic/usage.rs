@@ -75,6 +75,17 @@ struct OutputDetails {
     thinking_tokens: Count,
 }
 
+/// What the API sums up elsewhere is added. A figure that was not reported stays unknown if there is nothing to add.
+fn with_more(figure: Count, more: u64) -> Count {
+    match figure.tokens {
+        None if more == 0 => figure,
+        tokens => Count {
+            tokens: Some(tokens.unwrap_or(0).saturating_add(more)),
+            ..figure
+        },
+    }
+}
+
 impl MessageUsage {
     /// A message starts with a placeholder for its output tokens.
     pub(super) fn begins(&mut self) {
@@ -83,17 +94,10 @@ impl MessageUsage {
 
     pub(super) fn figures(&self) -> (Option<TokenUsage>, bool) {
         let sums = self.compactions.unwrap_or_default();
-        let more = |figure: Count, more: u64| match figure.tokens {
-            None if more == 0 => figure,
-            tokens => Count {
-                tokens: Some(tokens.unwrap_or(0).saturating_add(more)),
-                ..figure
-            },
-        };
-        let input = more(self.input_tokens, sums[0]);
-        let output = more(self.output_tokens, sums[1]);
-        let read = more(self.cache_read_input_tokens, sums[2]);
-        let written = more(self.cache_creation_input_tokens, sums[3]);
+        let input = with_more(self.input_tokens, sums[0]);
+        let output = with_more(self.output_tokens, sums[1]);
+        let read = with_more(self.cache_read_input_tokens, sums[2]);
+        let written = with_more(self.cache_creation_input_tokens, sums[3]);
         let reasoning = self
             .output_tokens_details
             .unwrap_or_default()

@@ -44,13 +44,13 @@ const BINDING_CONTROLS: &str = "thinking-binding-controls-2026-08-01";
 /// Tells the memory of the cache that a request has ended, also where its call is dropped.
 struct CacheEnding<'a> {
     inner: &'a Inner,
-    asked: &'a PreparedRequest<'a>,
+    prepared: &'a PreparedRequest<'a>,
     is_answered: bool,
 }
 
 impl Drop for CacheEnding<'_> {
     fn drop(&mut self) {
-        let PreparedRequest { cache, model, .. } = self.asked;
+        let PreparedRequest { cache, model, .. } = self.prepared;
         self.inner.cache_ended(cache, model, self.is_answered);
     }
 }
@@ -161,16 +161,16 @@ impl Inner {
     }
 
     /// Of an API that has to be sent no limit: the program's, unless the model allows less.
-    fn limit_of(&self, asked: &PreparedRequest<'_>) -> Option<AnswerLimit> {
-        let PreparedRequest { request, shape, .. } = asked;
+    fn limit_of(&self, prepared: &PreparedRequest<'_>) -> Option<AnswerLimit> {
+        let PreparedRequest { request, shape, .. } = prepared;
         if let Some(limit) = self.wire.limit {
-            return Some(limit(request, shape.quirks, asked.thinking()));
+            return Some(limit(request, shape.quirks, prepared.thinking()));
         }
         let by = match shape.quirks.most_tokens {
             Some(most) if request.max_tokens.is_some_and(|set| set > most) => LimitSetter::Model,
             _ => LimitSetter::Program,
         };
-        asked.limit().map(|tokens| AnswerLimit {
+        prepared.limit().map(|tokens| AnswerLimit {
             tokens,
             by,
             rises: false,
@@ -189,51 +189,52 @@ impl Inner {
         if let Some(model) = self.model_of(request).filter(|_| begins(&request.messages)) {
             self.beliefs.begin(model, asking.asker);
         }
-        let prepared = self.prepare(request, asking, sink.listens());
-        let (asked, headers) =
-            prepared.map_err(|fault| without_secrets(unsent(fault), self.headers.secrets()))?;
+        let (prepared, headers) = self
+            .prepare(request, asking, sink.listens())
+            .map_err(|fault| without_secrets(unsent(fault), self.headers.secrets()))?;
         let mut ending = CacheEnding {
             inner: self,
-            asked: &asked,
+            prepared: &prepared,
             is_answered: false,
         };
-        let outcome = self.ask(&asked, headers, sink).await;
+        let outcome = self.ask(&prepared, headers, sink).await;
         ending.is_answered = outcome.is_ok();
         drop(ending);
         if outcome.is_ok() {
-            self.beliefs.answered(asked.model, asked.asking.asker);
+            self.beliefs.answered(prepared.model, prepared.asking.asker);
             asking
                 .switch
-                .inspect(|switch| switch.answered(asked.model, asking.asker));
+                .inspect(|switch| switch.answered(prepared.model, asking.asker));
         }
-        outcome.map_err(|error| without_secrets(error, &asked.secrets))
+        outcome.map_err(|error| without_secrets(error, &prepared.secrets))
     }
 
     async fn ask(
         &self,
-        asked: &PreparedRequest<'_>,
+        prepared: &PreparedRequest<'_>,
         headers: HeaderMap,
         sink: &mut dyn Sink,
     ) -> Result<Completion, ModelError> {
-        if let Some((response_format, _)) = asked.shape.schema {
+        if let Some((response_format, _)) = prepared.shape.schema {
             sink.response_format(response_format);
         }
-        self.refused(asked, sink.listens())
+        self.refused(prepared, sink.listens())
             .for_each(|part| sink.refused(part));
-        if asked.leaves_carried() {
+        if prepared.leaves_carried() {
             sink.flag(Flag::CarriedLeft);
         }
-        let body = (self.wire.encode)(asked).map_err(unsent)?;
-        if sink.wants_prompt() && body.len() >= self.least_kept_bytes(asked.request) {
-            let parts = prompt_parts(&body, self.wire.name, asked.model);
+        let body = (self.wire.encode)(prepared).map_err(unsent)?;
+        if sink.wants_prompt() && body.len() >= self.least_kept_bytes(prepared.request) {
+            let parts = prompt_parts(&body, self.wire.name, prepared.model);
             parts
                 .into_iter()
-                .for_each(|parts| sink.prompt(parts, asked.cache.ttl));
+                .for_each(|parts| sink.prompt(parts, prepared.cache.ttl));
         }
         let base = self.redirects.current(&self.service.endpoint.url);
         let url = match self.wire.url {
-            Some(url) => url(&base, asked.model, asked.streams)
-                .map_err(|why| unsent(format!("the URL for the model {:?} {why}", asked.model)))?,
+            Some(url) => url(&base, prepared.model, prepared.streams).map_err(|why| {
+                unsent(format!("the URL for the model {:?} {why}", prepared.model))
+            })?,
             None => base,
         };
         let PreparedRequest {
@@ -241,7 +242,7 @@ impl Inner {
             deadline,
             streams,
             ..
-        } = asked;
+        } = prepared;
         let outgoing = Outgoing {
             url: &url,
             headers,
@@ -253,11 +254,11 @@ impl Inner {
         if let Some(target) = self.service.redirect_target(&url, &response) {
             return Err(self.redirected(&url, &target?, response.status()));
         }
-        let Some(renamer) = asked.answer_from_wire() else {
-            return self.receive(&mut response, asked, sink).await;
+        let Some(renamer) = prepared.answer_from_wire() else {
+            return self.receive(&mut response, prepared, sink).await;
         };
         let mut sink = RenamingSink::new(renamer, sink);
-        let outcome = self.receive(&mut response, asked, &mut sink).await;
+        let outcome = self.receive(&mut response, prepared, &mut sink).await;
         sink.end();
         outcome
     }
@@ -272,15 +273,15 @@ impl Inner {
         }
     }
 
-    pub(crate) fn redirected(&self, asked: &Url, target: &Url, status: StatusCode) -> ModelError {
-        let from = endpoint::shown(asked);
+    pub(crate) fn redirected(&self, source: &Url, target: &Url, status: StatusCode) -> ModelError {
+        let from = endpoint::shown(source);
         let to = endpoint::shown(target);
         let mut failure = if self.wire.url.is_some() {
             let message = format!("{from} redirects to {to}; make that the base URL");
             ModelError::new(Category::BadRequest, message)
         } else if self
             .redirects
-            .learn(&self.service.endpoint.url, asked, target)
+            .learn(&self.service.endpoint.url, source, target)
         {
             let message = format!("{from} redirects to {to}, which is asked from now on");
             ModelError::new(Category::BadRequest, message).retry(Retry::Adapted)
@@ -364,31 +365,31 @@ impl Inner {
     async fn receive(
         &self,
         response: &mut Response,
-        asked: &PreparedRequest<'_>,
+        prepared: &PreparedRequest<'_>,
         sink: &mut dyn Sink,
     ) -> Result<Completion, ModelError> {
         let mut head = ResponseHead::of(response);
-        head.request_id = asked.clean(head.request_id);
+        head.request_id = prepared.clean(head.request_id);
         if sink.wants_rate_limits() && head.status.is_success() {
             let is_providers = self.is_providers(self.service.endpoint.url.host());
             sink.rate_limits(rate_limits(&head.headers, is_providers, SystemTime::now()));
         }
         if head.status.is_success() {
             // From now on, others read what it has marked.
-            self.cache_memory.begun(asked.cache.share);
+            self.cache_memory.begun(prepared.cache.share);
             sink.begins();
         }
         if let Some(id) = &head.request_id {
             sink.request_id(id);
         }
-        let received = self.body(response.body_mut(), asked, sink).await;
+        let received = self.body(response.body_mut(), prepared, sink).await;
         let mut reported_usage = None;
         let mut answered = None;
         let outcome = match received {
             Ok(ResponseBody::Events { written, has_marks }) => {
                 reported_usage = written.usage();
                 answered = written.answered();
-                let read = written.finish(asked.wanted());
+                let read = written.finish(prepared.expected_calls());
                 Ok(Ok(if has_marks { resolve(read) } else { read }))
             }
             Ok(ResponseBody::Full {
@@ -405,17 +406,17 @@ impl Inner {
         };
         if !head.status.is_success() {
             let (body, _) = outcome.ok().and_then(Result::err).unwrap_or_default();
-            return Err(self.refusal(&head, &body, asked, sink));
+            return Err(self.refusal(&head, &body, prepared, sink));
         }
         let completion = match outcome {
-            Ok(Ok(joined)) => self.completion(joined, &[], &head, asked, sink),
+            Ok(Ok(joined)) => self.completion(joined, &[], &head, prepared, sink),
             Ok(Err((body, has_marks))) => {
-                let read = read_body(&body, has_marks, asked.wanted(), self.wire.read);
-                self.completion(read, &body, &head, asked, sink)
+                let read = read_body(&body, has_marks, prepared.expected_calls(), self.wire.read);
+                self.completion(read, &body, &head, prepared, sink)
             }
             Err(failure) => Err(failure),
         };
-        self.finished(completion, reported_usage, answered, head, asked)
+        self.finished(completion, reported_usage, answered, head, prepared)
     }
 
     /// What the head of the response, and what was reported on the way, adds to the outcome.
@@ -425,15 +426,17 @@ impl Inner {
         reported_usage: Option<TokenUsage>,
         answered: Option<u64>,
         head: ResponseHead,
-        asked: &PreparedRequest<'_>,
+        prepared: &PreparedRequest<'_>,
     ) -> Result<Completion, ModelError> {
         match completion {
             Ok(mut completion) => {
                 completion.usage = larger(completion.usage, reported_usage);
-                completion.refusal = asked.clean(completion.refusal);
-                completion.finish = completion.finish.map(|finish| asked.clean_finish(finish));
-                completion.model = asked.clean(completion.model);
-                completion.response_id = asked.clean(completion.response_id);
+                completion.refusal = prepared.clean(completion.refusal);
+                completion.finish = completion
+                    .finish
+                    .map(|finish| prepared.clean_finish(finish));
+                completion.model = prepared.clean(completion.model);
+                completion.response_id = prepared.clean(completion.response_id);
                 // Without a request id, the answer's id helps to find it.
                 completion.request_id = head.request_id.or_else(|| completion.response_id.clone());
                 Ok(completion)
@@ -460,7 +463,7 @@ impl Inner {
         read: ReadResult,
         body: &[u8],
         head: &ResponseHead,
-        asked: &PreparedRequest<'_>,
+        prepared: &PreparedRequest<'_>,
         sink: &mut dyn Sink,
     ) -> Result<Completion, ModelError> {
         match read {
@@ -471,43 +474,42 @@ impl Inner {
                 flags,
                 cut,
             }) => {
-                if asked.forces_a_call() && !has_call && !completion.text.trim().is_empty() {
-                    self.beliefs.unforced(asked.model);
+                if prepared.forces_a_call() && !has_call && !completion.text.trim().is_empty() {
+                    self.beliefs.unforced(prepared.model);
                     sink.flag(Flag::FreeChoice);
                 }
-                if asked.named_another(&completion.calls) {
-                    self.beliefs.unnamed(asked.model);
+                if prepared.named_another(&completion.calls) {
+                    self.beliefs.unnamed(prepared.model);
                     sink.flag(Flag::FreeChoice);
                 }
-                if has_call && asked.shape.tools {
-                    self.beliefs.called(asked.model);
+                if has_call && prepared.shape.tools {
+                    self.beliefs.called(prepared.model);
                 }
                 flags.into_iter().for_each(|flag| sink.flag(flag));
-                asked.restore_names(&mut completion);
-                completion.carried = self.carried(parts, asked);
+                prepared.restore_names(&mut completion);
+                completion.carried = self.carried(parts, prepared);
                 if completion.finish == Some(FinishReason::Length) && cut != CutBy::Other {
-                    let limit = self.limit_of(asked);
+                    let limit = self.limit_of(prepared);
                     // What the provider's own tools did would be done again.
-                    let rises = |limit: AnswerLimit| limit.rises && cut == CutBy::Limit;
                     completion.limit = limit.map(|limit| AnswerLimit {
-                        rises: rises(limit),
+                        rises: limit.rises && cut == CutBy::Limit,
                         ..limit
                     });
                 }
                 Ok(completion)
             }
             Err(_) if head.encoded => Err(self.encoded(body)),
-            Err(Unreadable::ErrorObject) => Err(self.refusal(head, body, asked, sink)),
+            Err(Unreadable::ErrorObject) => Err(self.refusal(head, body, prepared, sink)),
             #[cfg(feature = "gemini")]
             Err(Unreadable::ErrorEvent(event, usage)) => {
-                let mut failure = self.refusal(head, &event, asked, sink);
+                let mut failure = self.refusal(head, &event, prepared, sink);
                 failure.usage = failure.usage.or(usage);
                 Err(failure)
             }
-            Err(Unreadable::WebPage) => Err(self.web_page(body, asked)),
+            Err(Unreadable::WebPage) => Err(self.web_page(body, prepared)),
             Err(Unreadable::Failure(failure)) => Err(*failure),
             Err(Unreadable::Rejected(mut failure, parts)) => {
-                let carried = self.carried(parts, asked);
+                let carried = self.carried(parts, prepared);
                 if failure.answer.is_some() || carried.is_some() {
                     let answer = failure
                         .answer
@@ -523,13 +525,13 @@ impl Inner {
     fn carried(
         &self,
         parts: Vec<CarriedPart>,
-        asked: &PreparedRequest<'_>,
+        prepared: &PreparedRequest<'_>,
     ) -> Option<Arc<ProviderState>> {
         match parts.is_empty() {
             true => None,
             false => Some(Arc::new(ProviderState::new(
                 self.wire.tag,
-                asked.model,
+                prepared.model,
                 parts,
             ))),
         }

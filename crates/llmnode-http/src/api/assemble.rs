@@ -92,19 +92,18 @@ impl ClientSettings {
     }
 
     fn check_address(&self, endpoint: &Endpoint) -> Result<(), ModelError> {
-        let fault = |what: String| {
-            ModelError::unsent(
-                Category::ConfigError,
-                format!("{what}; it is refused by `public_only`"),
-            )
-        };
-        match address_guard::literal(&endpoint.url) {
-            Err(private) if self.public_only => Err(fault(private.to_string())),
-            _ if self.public_only && endpoint.url.localhost().is_some() => {
-                Err(fault(format!("{} is this machine", endpoint.host())))
-            }
-            _ => Ok(()),
+        if !self.public_only {
+            return Ok(());
         }
+        let fault = match address_guard::literal(&endpoint.url) {
+            Err(private) => private.to_string(),
+            Ok(_) if endpoint.url.localhost().is_some() => {
+                format!("{} is this machine", endpoint.host())
+            }
+            Ok(_) => return Ok(()),
+        };
+        let message = format!("{fault}; it is refused by `public_only`");
+        Err(ModelError::unsent(Category::ConfigError, message))
     }
 
     fn other_secrets(&self, endpoint: &Endpoint) -> Vec<Secret> {
@@ -203,11 +202,10 @@ impl ClientSettings {
     }
 
     fn tls(&self, needed: bool) -> Result<rustls::ClientConfig, ModelError> {
-        let fault = |fault: String| ModelError::unsent(Category::ConfigError, fault);
         let mut extra: Vec<CertificateDer<'static>> = Vec::new();
         for pem in &self.root_certificates {
             let found = tls::certificates(pem).map_err(|why| {
-                fault(format!(
+                config_fault(format!(
                     "the PEM text of `root_certificates` cannot be used: {why}"
                 ))
             })?;
@@ -219,10 +217,14 @@ impl ClientSettings {
             tls::trusting_nobody()
         };
         config.map_err(|error| {
-            fault(format!(
+            config_fault(format!(
                 "https is not possible: {error}. Install the system's certificates (the package is usually called \
                  ca-certificates), or set `root_certificates`"
             ))
         })
     }
+}
+
+fn config_fault(message: String) -> ModelError {
+    ModelError::unsent(Category::ConfigError, message)
 }

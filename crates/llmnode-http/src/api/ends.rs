@@ -128,9 +128,10 @@ fn documented(word: &str) -> Option<&'static FinishReason> {
 }
 
 fn by_words(word: &str) -> Option<FinishReason> {
-    let said = words(word);
-    let says = |list: &[&str]| said.iter().any(|one| list.contains(&one.as_str()));
-    let row = WORDS.iter().find(|(list, _)| says(list));
+    let parts = words(word);
+    let row = WORDS
+        .iter()
+        .find(|(list, _)| parts.iter().any(|part| list.contains(&part.as_str())));
     row.map(|(_, finish)| finish.clone())
 }
 
@@ -145,17 +146,19 @@ pub(crate) fn is_malformed_call(word: &str) -> bool {
     if documented(word).is_some() {
         return false;
     }
-    let said = words(word);
-    let says = |one: &str| said.iter().any(|own| own == one);
-    says("malformed") && (says("call") || says("tool") || says("function"))
+    let parts = words(word);
+    let is_malformed = parts.iter().any(|part| part == "malformed");
+    let is_of_call = parts
+        .iter()
+        .any(|part| matches!(part.as_str(), "call" | "tool" | "function"));
+    is_malformed && is_of_call
 }
 
 /// As OpenAI's `tool_calls`.
 pub(crate) fn is_of_calls(word: &str) -> bool {
-    let said = words(word);
-    said.iter().any(|one| {
+    words(word).iter().any(|part| {
         matches!(
-            one.as_str(),
+            part.as_str(),
             "tool" | "tools" | "call" | "calls" | "function"
         )
     })
@@ -174,9 +177,11 @@ pub(crate) fn doubt(completion: &Completion, has_ended: bool) -> Option<ModelErr
     let Some(FinishReason::Other(word)) = &completion.finish else {
         return None;
     };
-    let is_whole = |arguments: &str| arguments.trim().is_empty() || is_document(arguments);
     let calls = &completion.calls;
-    if calls.is_empty() || (has_ended && calls.iter().all(|call| is_whole(&call.arguments))) {
+    let are_whole = calls
+        .iter()
+        .all(|call| call.arguments.trim().is_empty() || is_document(&call.arguments));
+    if calls.is_empty() || (has_ended && are_whole) {
         return None;
     }
     let message = format!(

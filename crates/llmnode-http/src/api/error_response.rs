@@ -30,14 +30,14 @@ impl Inner {
         &self,
         head: &ResponseHead,
         body: &[u8],
-        asked: &PreparedRequest<'_>,
+        prepared: &PreparedRequest<'_>,
         sink: &mut dyn Sink,
     ) -> ModelError {
         let status = head.status.as_u16();
         let is_readable = !head.encoded || std::str::from_utf8(body).is_ok();
         let mut error = ErrorBody::read(if is_readable { body } else { b"" });
         let quoting = std::mem::take(&mut error.message);
-        error.message = self.without_prompt(&quoting, asked);
+        error.message = self.without_prompt(&quoting, prepared);
         let category = classify::classify(status, &error);
         if category == Category::NotFound {
             self.redirects.forget();
@@ -48,30 +48,11 @@ impl Inner {
             text: &error.message,
             quoting: &decoded(&quoting),
         };
-        let learns = self.learns(&refusal, asked);
-        // Redacted before it is cut, since half a key is not recognised.
-        let said = match redact(&quoting, &asked.secrets) {
-            said if said.is_empty() => "nothing more".to_owned(),
-            said => one_line(&said, 500),
-        };
-        let shown = &self.service.endpoint.shown;
-        let hint = if learns {
-            String::new()
-        } else {
-            self.hint(category, &refusal, asked)
-        };
-        // The model reads it, and nothing of where it runs.
-        let message = match category {
-            Category::SchemaError => {
-                format!("the server could not read what the model wrote: {said}")
-            }
-            _ => format!("{shown} answered {status}: {said}{hint}"),
-        };
+        let learns = self.learns(&refusal, prepared);
+        let message = self.error_message(category, &quoting, &refusal, learns, prepared);
         let mut failure = ModelError::new(category, message);
-        let wrote = error
-            .wrote
-            .clone()
-            .filter(|_| category == Category::SchemaError);
+        let is_unreadable = category == Category::SchemaError;
+        let wrote = error.wrote.clone().filter(|_| is_unreadable);
         failure.answer = wrote.map(|wrote| Box::new(Message::assistant(wrote)));
         failure.status = Some(status);
         failure.request_id.clone_from(&head.request_id);
@@ -80,33 +61,61 @@ impl Inner {
         failure.retry_after = wait.max(error.retry_after).or_else(|| {
             wait_hint::wait_hint(&quoting).filter(|_| category.group() == Group::Transport)
         });
-        failure.usage = error.usage.0.map(Box::new);
-        failure.names_a_field = learns || self.names_a_field(&refusal, asked);
-        if error.usage.1 {
+        failure.names_a_field = learns || self.names_a_field(&refusal, prepared);
+        let (usage, is_impossible) = error.usage;
+        failure.usage = usage.map(Box::new);
+        if is_impossible {
             sink.flag(Flag::ImpossibleUsage);
         }
         failure.retry = if learns {
             Some(Retry::Adapted)
-        } else {
-            let asked = retry_after::should_retry(&head.headers)
-                .map(|again| if again { Retry::Transport } else { Retry::No });
+        } else if is_unreadable {
             // The same request would fail as it did: the model has to be told.
-            if category == Category::SchemaError {
-                Some(Retry::Feedback)
-            } else {
-                asked
-            }
+            Some(Retry::Feedback)
+        } else {
+            retry_after::should_retry(&head.headers)
+                .map(|again| if again { Retry::Transport } else { Retry::No })
         };
         failure
     }
 
+    /// `learns`: the next request is written otherwise, so that a person has nothing to do.
+    fn error_message(
+        &self,
+        category: Category,
+        quoting: &str,
+        refusal: &Refusal<'_>,
+        learns: bool,
+        prepared: &PreparedRequest<'_>,
+    ) -> String {
+        // Redacted before it is cut, since half a key is not recognised.
+        let text = redact(quoting, &prepared.secrets);
+        let text = if text.is_empty() {
+            "nothing more".to_owned()
+        } else {
+            one_line(&text, 500)
+        };
+        // The model reads it, and nothing of where it runs.
+        if category == Category::SchemaError {
+            return format!("the server could not read what the model wrote: {text}");
+        }
+        let shown = &self.service.endpoint.shown;
+        let status = refusal.status;
+        let hint = if learns {
+            String::new()
+        } else {
+            self.hint(category, refusal, prepared)
+        };
+        format!("{shown} answered {status}: {text}{hint}")
+    }
+
     /// The request is written once more: it is kept by nobody, and a refusal is rare.
-    fn without_prompt(&self, text: &str, asked: &PreparedRequest<'_>) -> String {
-        let body = (self.wire.encode)(asked).ok();
+    fn without_prompt(&self, text: &str, prepared: &PreparedRequest<'_>) -> String {
+        let body = (self.wire.encode)(prepared).ok();
         let body = body
             .and_then(|body| serde_json::from_slice(&body).ok())
             .unwrap_or(Value::Null);
-        without_prompt(text, &body, asked.model)
+        without_prompt(text, &body, prepared.model)
     }
 
     /// A body with `Content-Encoding` that has no answer as it is.
@@ -123,30 +132,30 @@ impl Inner {
         ModelError::new(Category::BadResponse, message).retry(Retry::No)
     }
 
-    pub(crate) fn web_page(&self, body: &[u8], asked: &PreparedRequest<'_>) -> ModelError {
+    pub(crate) fn web_page(&self, body: &[u8], prepared: &PreparedRequest<'_>) -> ModelError {
         let begin = String::from_utf8_lossy(&body[..body.len().min(4096)]);
         let message = format!(
             "{} answered with a web page, not JSON: a wrong base URL (most end with /v1), or a proxy's page. It \
              begins: {}",
             self.service.endpoint.shown,
-            one_line(redact(&begin, &asked.secrets).trim(), 200),
+            one_line(redact(&begin, &prepared.secrets).trim(), 200),
         );
         ModelError::new(Category::BadResponse, message).retry(Retry::No)
     }
 
-    fn learns(&self, refusal: &Refusal<'_>, asked: &PreparedRequest<'_>) -> bool {
+    fn learns(&self, refusal: &Refusal<'_>, prepared: &PreparedRequest<'_>) -> bool {
         // Of embeddings, nothing can be asked otherwise.
-        if asked.request.messages.is_empty() {
+        if prepared.request.messages.is_empty() {
             return false;
         }
-        let PreparedRequest { model, asking, .. } = *asked;
+        let PreparedRequest { model, asking, .. } = *prepared;
         if let Some(switch) = asking.switch
-            && switch.learns(model, asking.asker, &self.refused_way(refusal, asked))
+            && switch.learns(model, asking.asker, &self.refused_way(refusal, prepared))
         {
             tracing::debug!(target: "llmnode::openai", model, "will ask by the other API");
             return true;
         }
-        let read = reading::read(refusal, &self.sent(asked));
+        let read = reading::read(refusal, &self.sent(prepared));
         if let Some((fact, condition)) = read {
             tracing::debug!(target: "llmnode::openai", model, refused = ?fact, "will ask differently");
             self.beliefs
@@ -156,14 +165,14 @@ impl Inner {
         REFUSALS.contains(&refusal.status) && self.beliefs.end_trial(model, asking.asker)
     }
 
-    fn names_a_field(&self, refusal: &Refusal<'_>, asked: &PreparedRequest<'_>) -> bool {
-        matches!(refusal.status, 400 | 422) && reading::names_a_field(refusal, &self.sent(asked))
+    fn names_a_field(&self, refusal: &Refusal<'_>, prepared: &PreparedRequest<'_>) -> bool {
+        matches!(refusal.status, 400 | 422) && reading::names_a_field(refusal, &self.sent(prepared))
     }
 
     fn refused_way<'a>(
         &self,
         refusal: &Refusal<'a>,
-        asked: &PreparedRequest<'_>,
+        prepared: &PreparedRequest<'_>,
     ) -> RefusedWay<'a> {
         let Refusal {
             status,
@@ -177,21 +186,21 @@ impl Inner {
             names_a_missing_model: error.has("model_not_found") || has_word(text, "model"),
             way: match self.wire.name {
                 ApiKind::Responses => Way::Responses,
-                _ if asked.shape.without_thoughts => Way::ChatWithoutThoughts,
+                _ if prepared.shape.without_thoughts => Way::ChatWithoutThoughts,
                 _ => Way::Chat,
             },
-            tools: asked.shape.tools,
-            can_be_without_thoughts: !self.wire.efforts.is_in(&asked.request.extra),
+            tools: prepared.shape.tools,
+            can_be_without_thoughts: !self.wire.efforts.is_in(&prepared.request.extra),
         }
     }
 
     /// What of the request is ours. What the user wrote in `extra` is not.
-    fn sent<'a>(&self, asked: &'a PreparedRequest<'_>) -> Sent<'a> {
-        let PreparedRequest { request, shape, .. } = asked;
+    fn sent<'a>(&self, prepared: &'a PreparedRequest<'_>) -> Sent<'a> {
+        let PreparedRequest { request, shape, .. } = prepared;
         let is_chat = self.wire.name == ApiKind::Chat;
         let limit = self.wire.limit.map_or_else(
             || max_tokens(request).map(|limit| shape.quirks.limited(limit)),
-            |limit| Some(limit(request, shape.quirks, asked.thinking()).tokens),
+            |limit| Some(limit(request, shape.quirks, prepared.thinking()).tokens),
         );
         let limits = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
         let limit = limit.filter(|_| {
@@ -199,7 +208,7 @@ impl Inner {
                 .iter()
                 .any(|field: &&str| request.extra.contains_key(*field))
         });
-        let choice = asked.tool_choice().and_then(|choice| match choice {
+        let choice = prepared.tool_choice().and_then(|choice| match choice {
             ToolChoice::Named(_) => Some(Choice::ByName),
             ToolChoice::Any => Some(Choice::Any),
             ToolChoice::Nothing => None,
@@ -208,7 +217,7 @@ impl Inner {
         Sent {
             situation: shape.situation,
             quirks: shape.quirks,
-            parts: self.sent_parts(asked),
+            parts: self.sent_parts(prepared),
             limit: limit.map(|limit| (limit, is_chat && !shape.quirks.max_completion_tokens)),
             effort: shape.thinking.filter(|_| !shape.without_thoughts),
             format: shape.schema.map(|(format, _)| format),
@@ -220,79 +229,80 @@ impl Inner {
         }
     }
 
-    fn sent_parts(&self, asked: &PreparedRequest<'_>) -> Parts {
-        let PreparedRequest { request, shape, .. } = asked;
-        let given = |field: &str| request.extra.contains_key(field);
-        let wire = self.wire.name;
-        let functions = shape.tools || asked.function().is_some();
-        let has_system = request
-            .messages
-            .iter()
-            .any(|message| message.role == Role::System)
-            || matches!(
-                shape.schema,
-                Some((ResponseFormat::JsonObject | ResponseFormat::Prompt, _))
-            )
+    /// The parts of the request that a refusal may be about, and that a next request can be without.
+    fn sent_parts(&self, prepared: &PreparedRequest<'_>) -> Parts {
+        let mut parts = Parts::default();
+        for (part, is_in) in self.conversation_parts(prepared) {
+            parts = parts.with_if(part, is_in && !prepared.leaves_out(part));
+        }
+        for (part, is_in) in self.option_parts(prepared) {
+            parts = parts.with_if(part, is_in && !prepared.leaves_out(part));
+        }
+        let searches = prepared.may_search_tools && !prepared.leaves_out(Part::ToolSearch);
+        parts.with_if(Part::ToolSearch, searches)
+    }
+
+    fn conversation_parts(&self, prepared: &PreparedRequest<'_>) -> [(Part, bool); 8] {
+        let PreparedRequest { request, shape, .. } = prepared;
+        let messages = &request.messages;
+        let is_instructed = matches!(
+            shape.schema,
+            Some((ResponseFormat::JsonObject | ResponseFormat::Prompt, _))
+        );
+        let has_system = messages.iter().any(|message| message.role == Role::System)
+            || is_instructed
             || shape.quirks.unenforced.is_some();
-        let responses = wire == ApiKind::Responses;
-        let gemini = wire == ApiKind::Gemini;
-        let parts = [
-            (Part::Temperature, temperature(request).is_some()),
-            (Part::Stream, asked.streams),
-            (
-                Part::StreamOptions,
-                wire == ApiKind::Chat && asked.streams && !given("stream_options"),
-            ),
-            (Part::Include, responses),
-            (Part::Store, responses && !given("store")),
-            (
-                Part::Summary,
-                responses && shape.thinking.is_some_and(|(_, way)| way.thinks()),
-            ),
-            (
-                Part::ParallelCalls,
-                asked.function().is_some() && !shape.tools && !given("parallel_tool_calls"),
-            ),
-            (Part::StrictFunctions, asked.has_strict_functions(wire)),
-            (
-                Part::Cache,
-                wire == ApiKind::Anthropic && asked.cache.marks(),
-            ),
-            (Part::CacheOptions, asked.cache.options.is_some()),
-            (Part::CacheKey, asked.cache.key.is_some()),
+        let may_be_bare = self.wire.name == ApiKind::Chat && messages.iter().any(is_answer);
+        let has_bound_thoughts = shape.carries && prepared.may_drop_bound_thoughts();
+        [
             (Part::System, has_system),
             (Part::Carried, shape.carries),
             (Part::CarriedFields, shape.carries),
-            (
-                Part::BareAnswers,
-                wire == ApiKind::Chat && request.messages.iter().any(is_answer),
-            ),
-            (
-                Part::BoundThoughts,
-                shape.carries && asked.may_drop_bound_thoughts(),
-            ),
-            (Part::CallIds, request.messages.iter().any(has_id)),
+            (Part::BareAnswers, may_be_bare),
+            (Part::BoundThoughts, has_bound_thoughts),
+            (Part::CallIds, messages.iter().any(has_id)),
             (Part::Thoughts, !shape.no_thinking),
             (Part::Choices, shape.choices),
-            (Part::JsonSchemaParameters, gemini && functions),
-            (Part::ToolSearch, asked.may_search_tools),
-            (
-                Part::ServerSideTools,
-                gemini && asked.sees_server_side_tools(),
-            ),
-        ];
-        parts
-            .into_iter()
-            .fold(Parts::default(), |parts, (part, is_in)| {
-                parts.with_if(part, is_in && !asked.leaves_out(part))
-            })
+        ]
+    }
+
+    fn option_parts(&self, prepared: &PreparedRequest<'_>) -> [(Part, bool); 13] {
+        let PreparedRequest { request, shape, .. } = prepared;
+        let extra = &request.extra;
+        let wire = self.wire.name;
+        let is_responses = wire == ApiKind::Responses;
+        let is_gemini = wire == ApiKind::Gemini;
+        let has_function = prepared.function().is_some();
+        let has_functions = shape.tools || has_function;
+        let has_stream_options =
+            wire == ApiKind::Chat && prepared.streams && !extra.contains_key("stream_options");
+        let thinks = shape.thinking.is_some_and(|(_, way)| way.thinks());
+        let forbids_parallel_calls =
+            has_function && !shape.tools && !extra.contains_key("parallel_tool_calls");
+        let is_marked = wire == ApiKind::Anthropic && prepared.cache.marks();
+        let sees_server_tools = is_gemini && prepared.sees_server_side_tools();
+        [
+            (Part::Temperature, temperature(request).is_some()),
+            (Part::Stream, prepared.streams),
+            (Part::StreamOptions, has_stream_options),
+            (Part::Include, is_responses),
+            (Part::Store, is_responses && !extra.contains_key("store")),
+            (Part::Summary, is_responses && thinks),
+            (Part::ParallelCalls, forbids_parallel_calls),
+            (Part::StrictFunctions, prepared.has_strict_functions(wire)),
+            (Part::Cache, is_marked),
+            (Part::CacheOptions, prepared.cache.options.is_some()),
+            (Part::CacheKey, prepared.cache.key.is_some()),
+            (Part::JsonSchemaParameters, is_gemini && has_functions),
+            (Part::ServerSideTools, sees_server_tools),
+        ]
     }
 
     fn hint(
         &self,
         category: Category,
         refusal: &Refusal<'_>,
-        asked: &PreparedRequest<'_>,
+        prepared: &PreparedRequest<'_>,
     ) -> String {
         let says_tools = [
             "does not support tools",
@@ -306,13 +316,13 @@ impl Inner {
         ];
         match category {
             Category::BadRequest | Category::NotFound
-                if asked.shape.tools && says_tools.iter().any(|phrase| refusal.text.contains(phrase)) =>
+                if prepared.shape.tools && says_tools.iter().any(|phrase| refusal.text.contains(phrase)) =>
             {
                 "; this endpoint, or this model, takes no tools: ask another one, or drop the node's `tools`"
                     .to_owned()
             }
             Category::BadRequest | Category::NotFound
-                if names_responses(&self.refused_way(refusal, asked)) =>
+                if names_responses(&self.refused_way(refusal, prepared)) =>
             {
                 "; ask by the Responses API, with `.responses()`, if the server has it".to_owned()
             }
@@ -322,8 +332,8 @@ impl Inner {
             Category::NotFound if is_about_the_request(refusal.text) => String::new(),
             Category::NotFound => {
                 let endpoint = &self.service.endpoint;
-                let lookalike = model_hint(&endpoint.host(), asked.model);
-                format!("; asked for the model {:?}{}{lookalike}", asked.model, endpoint.hint())
+                let lookalike = model_hint(&endpoint.host(), prepared.model);
+                format!("; asked for the model {:?}{}{lookalike}", prepared.model, endpoint.hint())
             }
             Category::QuotaError => "; waiting will not help".to_owned(),
             _ => String::new(),

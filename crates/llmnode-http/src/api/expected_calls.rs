@@ -9,9 +9,9 @@ pub(crate) struct ExpectedCalls<'a> {
     pub(crate) limit: Option<u32>,
 }
 
-pub(crate) fn take_answer(completion: &mut llmnode_model::Completion, wanted: ExpectedCalls<'_>) {
+pub(crate) fn take_answer(completion: &mut llmnode_model::Completion, expected: ExpectedCalls<'_>) {
     let calls = &mut completion.calls;
-    if let Some(function) = wanted.function
+    if let Some(function) = expected.function
         && calls.iter().all(|call| call.name == function)
     {
         let mut known = HashSet::new();
@@ -24,7 +24,7 @@ pub(crate) fn take_answer(completion: &mut llmnode_model::Completion, wanted: Ex
             completion.text = given.join("\n");
         }
     }
-    if !wanted.tools {
+    if !expected.tools {
         calls.clear();
     }
 }

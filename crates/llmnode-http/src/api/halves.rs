@@ -137,11 +137,11 @@ fn has_marks(text: &str) -> bool {
 pub(crate) fn read_event(
     written: &mut dyn StreamedAnswer,
     event: Event<'_>,
-    wanted: ExpectedCalls<'_>,
+    expected: ExpectedCalls<'_>,
     shown: &mut Shown<'_>,
 ) -> ControlFlow<End> {
     match marked(event.data) {
-        None => written.read(event, wanted, shown),
+        None => written.read(event, expected, shown),
         Some(data) => {
             shown.has_marks = true;
             written.read(
@@ -149,7 +149,7 @@ pub(crate) fn read_event(
                     data: &data,
                     ..event
                 },
-                wanted,
+                expected,
                 shown,
             )
         }
@@ -265,13 +265,13 @@ impl Sink for Shown<'_> {
 pub(crate) fn read_body(
     body: &[u8],
     has_marks: bool,
-    wanted: ExpectedCalls<'_>,
+    expected: ExpectedCalls<'_>,
     read: fn(&[u8], ExpectedCalls<'_>) -> ReadResult,
 ) -> ReadResult {
     match marked(body) {
-        None if !has_marks => read(body, wanted),
-        None => resolve(read(body, wanted)),
-        Some(body) => resolve(read(&body, wanted)),
+        None if !has_marks => read(body, expected),
+        None => resolve(read(body, expected)),
+        Some(body) => resolve(read(&body, expected)),
     }
 }
 

@@ -113,15 +113,15 @@ fn rewritten<'a>(message: &'a Message, carried: &'a [CarriedPart]) -> Option<Vec
     if fits(message, carried) || texts != 1 || called || !message.calls().is_empty() {
         return None;
     }
-    let piece = |part: &'a CarriedPart| match part {
+    let pieces = carried.iter().filter_map(|part| match part {
         CarriedPart::Text { beside, .. } => {
             let mut beside = members(beside.as_ref());
             beside.retain(|name, _| !matches!(&**name, "citations" | "part"));
             Some(Piece::Text(&message.content, beside))
         }
         part => whole(part),
-    };
-    Some(carried.iter().filter_map(piece).collect())
+    });
+    Some(pieces.collect())
 }
 
 fn whole(part: &CarriedPart) -> Option<Piece<'_>> {

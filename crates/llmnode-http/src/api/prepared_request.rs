@@ -68,7 +68,7 @@ pub(crate) enum ToolChoice<'a> {
 }
 
 impl PreparedRequest<'_> {
-    pub(crate) fn wanted(&self) -> ExpectedCalls<'_> {
+    pub(crate) fn expected_calls(&self) -> ExpectedCalls<'_> {
         let function = self
             .shape
             .schema
@@ -137,11 +137,10 @@ impl PreparedRequest<'_> {
 
     pub(crate) fn tools(&self) -> impl Iterator<Item = (&ToolSpec, &OutputSchema)> {
         let searches = self.searches_tools();
-        let is_replaced = |tool: &ToolSpec| matches!(&*tool.name, SEARCH_TOOLS | CALL_TOOL);
         self.request
             .tools
             .iter()
-            .filter(move |tool| !(searches && is_replaced(tool)))
+            .filter(move |tool| !(searches && matches!(&*tool.name, SEARCH_TOOLS | CALL_TOOL)))
             .map(|tool| (tool, self.allowed(&tool.schema)))
     }
 

@@ -34,19 +34,19 @@ impl Inner {
     pub(crate) async fn body(
         &self,
         response: &mut IncomingBody,
-        asked: &PreparedRequest<'_>,
+        prepared: &PreparedRequest<'_>,
         sink: &mut dyn Sink,
     ) -> Result<ResponseBody, ModelError> {
         let service = &self.service;
-        let expected = response.length();
-        if expected.is_some_and(|length| length > service.body_cap as u64) {
+        let length = response.length();
+        if length.is_some_and(|length| length > service.body_cap as u64) {
             return Err(service.over_cap());
         }
         // The announced length is not trusted: the buffer grows as bytes arrive.
         let mut body =
-            Vec::with_capacity(expected.map_or(0, |length| length.min(64 * 1024) as usize));
-        let mut incoming = service.incoming(response, asked.deadline);
-        incoming.set_idle_timeout(service.idle_timeout.filter(|_| asked.streams));
+            Vec::with_capacity(length.map_or(0, |length| length.min(64 * 1024) as usize));
+        let mut incoming = service.incoming(response, prepared.deadline);
+        incoming.set_idle_timeout(service.idle_timeout.filter(|_| prepared.streams));
         let mut begin = Begin::default();
         let mut known = None;
         while let Some(bytes) = incoming.next().await? {
@@ -58,7 +58,7 @@ impl Inner {
             match known {
                 Some(true) => {
                     // Boxed, so that a body in one piece has no room for it.
-                    let events = Box::pin(self.events(body, incoming, asked, sink));
+                    let events = Box::pin(self.events(body, incoming, prepared, sink));
                     return events.await;
                 }
                 Some(false) => incoming.set_idle_timeout(None),
@@ -77,17 +77,17 @@ impl Inner {
         &self,
         begin: Vec<u8>,
         mut incoming: Incoming<'_>,
-        asked: &PreparedRequest<'_>,
+        prepared: &PreparedRequest<'_>,
         sink: &mut dyn Sink,
     ) -> Result<ResponseBody, ModelError> {
         incoming.begin_stream(self.service.idle_timeout, self.service.thinking_timeout);
         let mut decoder = Decoder::default();
         let mut written = (self.wire.stream)();
-        let wanted = asked.wanted();
+        let expected = prepared.expected_calls();
         let mut shown = Shown::new(sink);
         let sink = &mut shown;
         let mut read = decoder.push(&begin, |event| {
-            read_event(&mut *written, event, wanted, sink)
+            read_event(&mut *written, event, expected, sink)
         });
         drop(begin);
         if written.content() > 0 {
@@ -116,13 +116,13 @@ impl Inner {
             let content = written.content();
             read = match incoming.next().await {
                 Ok(Some(bytes)) => decoder.push(&bytes, |event| {
-                    read_event(&mut *written, event, wanted, sink)
+                    read_event(&mut *written, event, expected, sink)
                 }),
                 Err(failure) if !written.is_complete() => {
                     return Err(with_usage_so_far(failure, &*written));
                 }
                 Ok(None) | Err(_) => {
-                    let end = decoder.end(|event| read_event(&mut *written, event, wanted, sink));
+                    let end = decoder.end(|event| read_event(&mut *written, event, expected, sink));
                     return ended(end.break_value().unwrap_or(End::Complete), written, sink);
                 }
             };

@@ -15,10 +15,10 @@ use crate::refusal::response_formats;
 impl Inner {
     pub(crate) fn refused<'a>(
         &self,
-        asked: &PreparedRequest<'a>,
+        prepared: &PreparedRequest<'a>,
         listens: bool,
     ) -> impl Iterator<Item = &'static str> + use<'a> {
-        let PreparedRequest { request, shape, .. } = asked;
+        let PreparedRequest { request, shape, .. } = prepared;
         let chosen = self.chosen(request, shape.quirks);
         let schema = request.output.as_deref().filter(|_| shape.schema.is_some());
         let refused = shape.quirks.refused;
@@ -27,20 +27,20 @@ impl Inner {
             response_formats::passed_over(formats, chosen, schema, refused)
         });
         let parts = self
-            .parts(asked, listens)
-            .map(|(part, is_wanted)| (part, is_wanted && asked.leaves_out(part)))
+            .parts(prepared, listens)
+            .map(|(part, is_wanted)| (part, is_wanted && prepared.leaves_out(part)))
             .into_iter()
             .filter(|(_, is_left)| *is_left)
             .map(|(part, _)| part.as_str());
         let carries_nothing = !shape.carries && has_carried(request);
         let others = [
-            ("max_tokens", self.has_another_limit(asked)),
+            ("max_tokens", self.has_another_limit(prepared)),
             ("default_limit", self.wire.limit.is_some() && request.raised),
-            ("reasoning", self.has_another_effort(asked)),
+            ("reasoning", self.has_another_effort(prepared)),
             ("stream", shape.quirks.only_streams && !listens),
             (
                 "tool_choice",
-                shape.quirks.choice > Choice::ByName && asked.function().is_some(),
+                shape.quirks.choice > Choice::ByName && prepared.function().is_some(),
             ),
             ("thinking", shape.no_thinking),
             ("carried", carries_nothing),
@@ -55,8 +55,8 @@ impl Inner {
     }
 
     /// Parts, and whether the request would have them.
-    fn parts(&self, asked: &PreparedRequest<'_>, listens: bool) -> [(Part, bool); 18] {
-        let PreparedRequest { request, shape, .. } = asked;
+    fn parts(&self, prepared: &PreparedRequest<'_>, listens: bool) -> [(Part, bool); 18] {
+        let PreparedRequest { request, shape, .. } = prepared;
         let wire = self.wire.name;
         let has_lists = request.output.as_deref().is_some_and(has_choices)
             || request.tools.iter().any(|tool| has_choices(&tool.schema));
@@ -64,54 +64,58 @@ impl Inner {
             wire,
             llmnode_model::ApiKind::Chat | llmnode_model::ApiKind::Responses
         );
-        let functions = shape.tools || asked.function().is_some();
+        let functions = shape.tools || prepared.function().is_some();
         [
             (Part::Choices, has_lists),
             (Part::Temperature, temperature(request).is_some()),
             (Part::Stream, listens),
-            (Part::StreamOptions, asked.streams),
+            (Part::StreamOptions, prepared.streams),
             (Part::Include, true),
             (Part::Store, true),
             (Part::Summary, true),
-            (Part::ParallelCalls, asked.function().is_some()),
+            (Part::ParallelCalls, prepared.function().is_some()),
             (Part::StrictFunctions, functions && is_openai),
             (Part::JsonSchemaParameters, functions),
-            (Part::Cache, asked.cache.wanted.contains(Part::Cache)),
+            (Part::Cache, prepared.cache.wanted.contains(Part::Cache)),
             (
                 Part::CacheOptions,
-                asked.cache.wanted.contains(Part::CacheOptions),
+                prepared.cache.wanted.contains(Part::CacheOptions),
             ),
-            (Part::CacheKey, asked.cache.wanted.contains(Part::CacheKey)),
+            (
+                Part::CacheKey,
+                prepared.cache.wanted.contains(Part::CacheKey),
+            ),
             (Part::System, true),
             (Part::BoundThoughts, shape.drops_bound_thoughts),
             (Part::CallIds, request.messages.iter().any(has_id)),
             (Part::ServerSideTools, true),
-            (Part::ToolSearch, asked.may_search_tools),
+            (Part::ToolSearch, prepared.may_search_tools),
         ]
     }
 
-    fn has_another_limit(&self, asked: &PreparedRequest<'_>) -> bool {
-        let quirks = asked.shape.quirks;
-        max_tokens(asked.request)
+    fn has_another_limit(&self, prepared: &PreparedRequest<'_>) -> bool {
+        let quirks = prepared.shape.quirks;
+        max_tokens(prepared.request)
             .is_some_and(|limit| quirks.max_completion_tokens || quirks.limited(limit) != limit)
     }
 
-    fn has_another_effort(&self, asked: &PreparedRequest<'_>) -> bool {
-        let PreparedRequest { request, shape, .. } = asked;
+    fn has_another_effort(&self, prepared: &PreparedRequest<'_>) -> bool {
+        let PreparedRequest { request, shape, .. } = prepared;
         if shape.without_thoughts {
             return true;
         }
         let efforts = self.wire.efforts;
         let reasoning = request.reasoning.filter(|_| !efforts.is_in(&request.extra));
-        let best = |reasoning| {
-            efforts.way(
-                reasoning,
-                limit(request, shape.quirks),
-                Refused::default(),
-                Budgets::default(),
-            )
+        let Some(reasoning) = reasoning else {
+            return false;
         };
-        reasoning.is_some_and(|reasoning| best(reasoning) != asked.thinking())
+        let best = efforts.way(
+            reasoning,
+            limit(request, shape.quirks),
+            Refused::default(),
+            Budgets::default(),
+        );
+        best != prepared.thinking()
     }
 }
 

@@ -13,17 +13,21 @@ pub(crate) struct ResponseHead {
     pub(crate) headers: HeaderMap,
 }
 
+fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    headers.get(name)?.to_str().ok()
+}
+
 impl ResponseHead {
     pub(crate) fn of(response: &mut Response) -> ResponseHead {
         let headers = std::mem::take(response.headers_mut());
-        let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         let id = ["x-request-id", "request-id", "apim-request-id"]
             .into_iter()
-            .find_map(text);
+            .find_map(|name| text(&headers, name));
         ResponseHead {
             status: response.status(),
             request_id: id.filter(|id| !id.is_empty()).map(|id| one_line(id, 200)),
-            encoded: text("content-encoding").is_some_and(|encoding| encoding != "identity"),
+            encoded: text(&headers, "content-encoding")
+                .is_some_and(|encoding| encoding != "identity"),
             headers,
         }
     }

@@ -94,18 +94,14 @@ impl ClientSettings {
             model,
             ..
         } = self.wire;
-        let read = |name: &'static str| {
-            let value = read(name, &variable)?;
-            Ok::<_, ModelError>(value.map(|value| Sourced {
-                value,
-                source: name,
-            }))
-        };
         self.key_source = KeySource::Environment;
-        self.model = read(model)?.map(|model| model.value);
-        self.base_url = read(base_url)?;
-        let first = read(key)?;
-        let other = other_key.map(|(name, _)| read(name)).transpose()?.flatten();
+        self.model = sourced(model, &variable)?.map(|model| model.value);
+        self.base_url = sourced(base_url, &variable)?;
+        let first = sourced(key, &variable)?;
+        let other = other_key
+            .map(|(name, _)| sourced(name, &variable))
+            .transpose()?
+            .flatten();
         match (&first, &other, other_key) {
             (Some(_), Some(Sourced { source, .. }), _) => {
                 tracing::info!(target: "llmnode::key", "{key} and {source} are set: the first one is used");
@@ -122,7 +118,7 @@ impl ClientSettings {
         }
         let message = match other_key {
             Some((other_key, _)) => {
-                let hint = read("OPENAI_API_KEY")?
+                let hint = read("OPENAI_API_KEY", &variable)?
                     .map_or("", |_| " (OPENAI_API_KEY is, and is for `OpenAi`)");
                 format!("neither {key} nor {other_key} is set{hint}; set one, or `.api_key(..)`")
             }
@@ -400,4 +396,16 @@ pub(crate) fn read(
 
 pub(crate) fn env_var(name: &str) -> Option<Result<String, ()>> {
     std::env::var_os(name).map(|value| value.into_string().map_err(|_| ()))
+}
+
+/// The value of a variable, which knows where it is from, so that an error can say so.
+fn sourced(
+    name: &'static str,
+    variable: &impl Fn(&str) -> Option<Result<String, ()>>,
+) -> Result<Option<Sourced<String>>, ModelError> {
+    let value = read(name, variable)?;
+    Ok(value.map(|value| Sourced {
+        value,
+        source: name,
+    }))
 }

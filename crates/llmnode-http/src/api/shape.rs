@@ -14,6 +14,8 @@ use crate::refusal::quirks::{Choice, Quirks};
 use crate::refusal::response_formats;
 
 impl Inner {
+    /// How the model thinks is decided before anything else: what it refuses may depend on that (`Situation::thought`), so beliefs
+    /// are asked for twice. The format of the answer comes last, since it depends on all that is left out.
     pub(super) fn shape<'a>(
         &'a self,
         request: &'a Request,
@@ -32,26 +34,19 @@ impl Inner {
             tools,
             ..Situation::default()
         };
-        // How it thinks first: what else is refused may depend on it.
         let quirks = self.beliefs.quirks(model, asker, situation);
         let no_thinking = quirks.leaves_out(Part::Thoughts);
         let without_thoughts =
             without_thoughts && tools && !self.wire.efforts.is_in(&request.extra);
-        let thinking = match without_thoughts {
-            true => Some((
-                request.reasoning.unwrap_or(Reasoning::Off),
-                Thinking::Effort(Effort::None),
-            )),
-            false => self.thinking(request, quirks)?.filter(|_| !no_thinking),
+        let thinking = if without_thoughts {
+            let reasoning = request.reasoning.unwrap_or(Reasoning::Off);
+            Some((reasoning, Thinking::Effort(Effort::None)))
+        } else {
+            self.thinking(request, quirks)?.filter(|_| !no_thinking)
         };
         situation.thought = self.thought(request, thinking, no_thinking);
         let quirks = self.beliefs.quirks(model, asker, situation);
-        let carries = request
-            .messages
-            .iter()
-            .any(|message: &Message| message.carried().is_some())
-            && !quirks.leaves_out(Part::Carried)
-            && !quirks.leaves_out(Part::CarriedFields);
+        let carries = carries_state(request, quirks);
         let in_tools = request.tools.iter().any(|tool| has_choices(&tool.schema));
         let no_choices = quirks.leaves_out(Part::Choices);
         let mut shape = RequestShape {
@@ -228,4 +223,13 @@ pub(super) fn limit(request: &Request, quirks: Quirks) -> u32 {
         .flatten()
         .min()
         .unwrap_or(u32::MAX)
+}
+
+/// Whether state of earlier answers goes back with the request.
+fn carries_state(request: &Request, quirks: Quirks) -> bool {
+    let has_state = request
+        .messages
+        .iter()
+        .any(|message: &Message| message.carried().is_some());
+    has_state && !quirks.leaves_out(Part::Carried) && !quirks.leaves_out(Part::CarriedFields)
 }

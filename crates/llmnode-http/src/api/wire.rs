@@ -79,7 +79,7 @@ pub(crate) trait StreamedAnswer: Send {
     fn read(
         &mut self,
         event: Event<'_>,
-        wanted: ExpectedCalls<'_>,
+        expected: ExpectedCalls<'_>,
         sink: &mut dyn Sink,
     ) -> ControlFlow<End>;
 
@@ -113,5 +113,5 @@ pub(crate) trait StreamedAnswer: Send {
     }
 
     /// Failures get the [`usage`](Self::usage) later.
-    fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> ReadResult;
+    fn finish(self: Box<Self>, expected: ExpectedCalls<'_>) -> ReadResult;
 }

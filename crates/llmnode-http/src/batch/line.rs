@@ -28,19 +28,19 @@ impl Inner {
         if let Some(model) = self.model_of(request).filter(|_| begins(&request.messages)) {
             self.beliefs.begin(model, asking.asker);
         }
-        let asked = self.prepared_line(request, asking)?;
-        if let Some((response_format, _)) = asked.shape.schema {
+        let prepared = self.prepared_line(request, asking)?;
+        if let Some((response_format, _)) = prepared.shape.schema {
             sink.response_format(response_format);
         }
-        self.refused(&asked, false)
+        self.refused(&prepared, false)
             .for_each(|part| sink.refused(part));
-        if asked.leaves_carried() {
+        if prepared.leaves_carried() {
             sink.flag(Flag::CarriedLeft);
         }
         Ok(BatchLine {
             api,
-            model: asked.model.to_owned(),
-            body: (self.wire.encode)(&asked).map_err(unsent)?,
+            model: prepared.model.to_owned(),
+            body: (self.wire.encode)(&prepared).map_err(unsent)?,
         })
     }
 
@@ -53,13 +53,13 @@ impl Inner {
             in_batch: true,
             ..asking
         };
-        let prepared = self.prepare(request, asking, false);
-        let (mut asked, _) =
-            prepared.map_err(|fault| without_secrets(unsent(fault), self.headers.secrets()))?;
-        asked.streams = false;
+        let (mut prepared, _) = self
+            .prepare(request, asking, false)
+            .map_err(|fault| without_secrets(unsent(fault), self.headers.secrets()))?;
+        prepared.streams = false;
         // A cache of five minutes is gone before the next line is asked.
-        asked.cache.is_long = true;
-        Ok(asked)
+        prepared.cache.is_long = true;
+        Ok(prepared)
     }
 
     /// Reads the response to a line as that of its request.
@@ -72,29 +72,29 @@ impl Inner {
     ) -> Result<Completion, ModelError> {
         let own = request.on(self.wire.name);
         let request = own.as_deref().unwrap_or(request);
-        let asked = self.prepared_line(request, asking)?;
-        let outcome = catch_panic(|| self.read_line(&asked, response, sink));
+        let prepared = self.prepared_line(request, asking)?;
+        let outcome = catch_panic(|| self.read_line(&prepared, response, sink));
         let outcome =
             outcome.unwrap_or_else(|message| Err(ModelError::new(Category::Panic, message)));
         if outcome.is_ok() {
-            self.beliefs.answered(asked.model, asking.asker);
+            self.beliefs.answered(prepared.model, asking.asker);
             asking
                 .switch
-                .inspect(|switch| switch.answered(asked.model, asking.asker));
+                .inspect(|switch| switch.answered(prepared.model, asking.asker));
         }
-        outcome.map_err(|error| without_secrets(error, &asked.secrets))
+        outcome.map_err(|error| without_secrets(error, &prepared.secrets))
     }
 
     fn read_line(
         &self,
-        asked: &PreparedRequest<'_>,
+        prepared: &PreparedRequest<'_>,
         response: &LineResponse,
         sink: &mut dyn Sink,
     ) -> Result<Completion, ModelError> {
         let status = StatusCode::from_u16(response.status).unwrap_or(StatusCode::BAD_GATEWAY);
         let head = ResponseHead {
             status,
-            request_id: asked.clean(response.request_id.clone()),
+            request_id: prepared.clean(response.request_id.clone()),
             encoded: false,
             headers: HeaderMap::new(),
         };
@@ -102,11 +102,16 @@ impl Inner {
             sink.request_id(id);
         }
         if !status.is_success() {
-            return Err(self.refusal(&head, &response.body, asked, sink));
+            return Err(self.refusal(&head, &response.body, prepared, sink));
         }
-        let read = read_body(&response.body, false, asked.wanted(), self.wire.read);
-        let completion = self.completion(read, &response.body, &head, asked, sink);
-        self.finished(completion, None, None, head, asked)
+        let read = read_body(
+            &response.body,
+            false,
+            prepared.expected_calls(),
+            self.wire.read,
+        );
+        let completion = self.completion(read, &response.body, &head, prepared, sink);
+        self.finished(completion, None, None, head, prepared)
     }
 }
 

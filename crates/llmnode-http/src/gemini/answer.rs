@@ -15,22 +15,22 @@ use crate::api::wire::tokens_of;
 use crate::http::error_body;
 use crate::http::reported;
 
-pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
+pub(super) fn read(body: &[u8], expected: ExpectedCalls<'_>) -> ReadResult {
     let body = json_of(body)?;
     if body.first() == Some(&b'[') {
-        return read_list(body, wanted);
+        return read_list(body, expected);
     }
     let mut gathered = Gathered::default();
     match reported::read::<Response<'_>>(body).map(|response| gathered.add(response, &mut |_| {})) {
         Err(error) => Err(no_json(body, &error)),
-        Ok(true) => completion(gathered, wanted),
+        Ok(true) => completion(gathered, expected),
         Ok(false) if error_body::is_error(body) => Err(Unreadable::ErrorObject),
         Ok(false) => Err(no_candidates()),
     }
 }
 
 /// A stream whose events a gateway has put into a list.
-fn read_list(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
+fn read_list(body: &[u8], expected: ExpectedCalls<'_>) -> ReadResult {
     let mut gathered = Gathered::default();
     let mut is_answer = false;
     for event in
@@ -47,7 +47,7 @@ fn read_list(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
         }
     }
     match is_answer {
-        true if gathered.ends() => completion(gathered, wanted),
+        true if gathered.ends() => completion(gathered, expected),
         true => Err(Unreadable::failure(broken_off(), gathered.usage_so_far())),
         false => Err(no_candidates()),
     }
@@ -57,43 +57,46 @@ fn no_candidates() -> Unreadable {
     no_answer("the response is JSON without `candidates`: is this Gemini's API?")
 }
 
-pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadResult {
+/// Why there is no answer: the prompt is blocked, nothing came, or what came was stopped by Gemini's filters.
+fn withheld(answer: &Gathered, reason: &str, why: &str) -> Option<ModelError> {
+    let has_end = answer.answers && answer.finish.is_some();
+    // A block may also end an answer that has begun.
+    if let Some((reason, why)) = answer.block.as_ref().filter(|_| !has_end) {
+        let reason = one_line(reason, 40);
+        let why = one_line(why, 300);
+        let message =
+            format!("Gemini withheld the answer: the prompt is blocked ({reason}): {why}");
+        return Some(ModelError::new(Category::ContentFilter, message).retry(Retry::No));
+    }
+    if !answer.answers {
+        let empty = ModelError::new(
+            Category::EmptyResponse,
+            "the response has no candidates".to_owned(),
+        );
+        return Some(empty.retry(Retry::Transport));
+    }
+    if ends::finish(reason) == Some(FinishReason::ContentFilter) {
+        let reason = one_line(reason, 40);
+        let message = format!("Gemini withheld the answer ({reason}): {why}");
+        return Some(ModelError::new(Category::ContentFilter, message).retry(Retry::No));
+    }
+    None
+}
+
+pub(super) fn completion(answer: Gathered, expected: ExpectedCalls<'_>) -> ReadResult {
     let (usage, impossible) = answer
         .usage
         .as_ref()
         .map(UsageMetadata::figures)
         .unwrap_or_default();
-    let answered = Some(tokens_of(answer.written()));
-    let failed = |category, message: String, retry| {
-        let mut failure = ModelError::new(category, message).retry(retry);
-        failure.set_answered(answered);
-        Err(Unreadable::failure(failure, usage))
-    };
     if let Some(broken) = answer.broken {
         return Err(Unreadable::failure(broken, usage));
     }
     let why = one_line(answer.finish_message.as_deref().unwrap_or_default(), 300);
     let reason = answer.finish.as_deref().unwrap_or_default();
-    // A block may also end an answer that has begun.
-    if let (false, Some((reason, why))) = (answer.answers && answer.finish.is_some(), &answer.block)
-    {
-        let reason = one_line(reason, 40);
-        let why = one_line(why, 300);
-        let message =
-            format!("Gemini withheld the answer: the prompt is blocked ({reason}): {why}");
-        return failed(Category::ContentFilter, message, Retry::No);
-    }
-    if !answer.answers {
-        let message = "the response has no candidates".to_owned();
-        return failed(Category::EmptyResponse, message, Retry::Transport);
-    }
-    let finish = ends::finish(reason);
-    if finish == Some(FinishReason::ContentFilter) {
-        let message = format!(
-            "Gemini withheld the answer ({}): {why}",
-            one_line(reason, 40)
-        );
-        return failed(Category::ContentFilter, message, Retry::No);
+    if let Some(mut withheld) = withheld(&answer, reason, &why) {
+        withheld.set_answered(Some(tokens_of(answer.written())));
+        return Err(Unreadable::failure(withheld, usage));
     }
     // The model's own mistakes, which it can mend. The call of a tool that is not there is answered like any other.
     let malformed = matches!(reason, "MALFORMED_FUNCTION_CALL" | "TOO_MANY_TOOL_CALLS");
@@ -103,10 +106,11 @@ pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadRes
     let mut completion = Completion::new(answer.text);
     completion.calls = answer.calls;
     completion.reasoning = Some(answer.reasoning);
-    (completion.finish, completion.model, completion.response_id) =
-        (finish, answer.model, answer.id);
+    completion.finish = ends::finish(reason);
+    completion.model = answer.model;
+    completion.response_id = answer.id;
     let has_call = !completion.calls.is_empty();
-    take_answer(&mut completion, wanted);
+    take_answer(&mut completion, expected);
     // No event says that a message has ended: its reason does.
     if let Some(doubt) = ends::doubt(&completion, true) {
         return Err(Unreadable::failure(doubt, usage));
@@ -118,11 +122,11 @@ pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadRes
         return Err(Unreadable::rejected(failure, parts, usage));
     }
     // With calls, even a turn without signatures has to be known as this model's own.
-    if parts
+    let is_plain = parts
         .iter()
-        .all(|part: &CarriedPart| matches!(part, CarriedPart::Text { beside: None, .. }))
-        || (has_call && completion.calls.is_empty())
-    {
+        .all(|part: &CarriedPart| matches!(part, CarriedPart::Text { beside: None, .. }));
+    let was_answer = has_call && completion.calls.is_empty();
+    if is_plain || was_answer {
         parts.clear();
     }
     let mut read = ReadAnswer::new(completion, has_call, parts, (usage, impossible));

@@ -269,10 +269,13 @@ fn assistant<'a>(
 ) -> Vec<SentPart<'a>> {
     let carried = prepared.carried(message).unwrap_or_default();
     let pieces = pieces(message, carried, true, is_of_the_model);
-    let mut unsigned = (!called.is_own && !pieces.iter().any(|piece: &Piece<'_>| matches!(piece, Piece::Call { beside, .. } if beside.contains_key("thoughtSignature"))))
-        .then(|| serde_json::from_str(NO_SIGNATURE).ok())
-        .flatten();
-    let part = |piece| match piece {
+    // Gemini wants a signature with the first call of a turn. A call that another model made has none.
+    let mut unsigned = if called.is_own || pieces.iter().any(is_signed_call) {
+        None
+    } else {
+        serde_json::from_str(NO_SIGNATURE).ok()
+    };
+    let parts = pieces.into_iter().filter_map(|piece| match piece {
         Piece::Text(piece, beside) if beside.is_empty() => text(piece),
         Piece::Text(text, beside) => Some(SentPart::Text { text, beside }),
         Piece::Call {
@@ -296,8 +299,12 @@ fn assistant<'a>(
             })
         }
         Piece::Other(part) => Some(SentPart::Carried(part)),
-    };
-    pieces.into_iter().filter_map(part).collect()
+    });
+    parts.collect()
+}
+
+fn is_signed_call(piece: &Piece<'_>) -> bool {
+    matches!(piece, Piece::Call { beside, .. } if beside.contains_key("thoughtSignature"))
 }
 
 /// Whether a part is one that a model writes, beside texts and calls: thoughts, media, and what Google's own tools do. The result

@@ -292,10 +292,9 @@ fn word(members: &Members<'_>, name: &str) -> Option<String> {
 }
 
 fn beside(members: &Members<'_>, own: &str) -> Option<Json> {
-    let says = |name: &str, value: &RawValue| name != own && value.get() != "null";
     let rest: BTreeMap<_, _> = members
         .iter()
-        .filter(|(name, value)| says(name, value))
+        .filter(|(name, value)| **name != own && value.get() != "null")
         .collect();
     if rest.is_empty() {
         None

@@ -97,29 +97,32 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
 
 fn generation_config<'a>(prepared: &'a PreparedRequest<'_>) -> Option<GenerationConfig<'a>> {
     let given = prepared.given("generationConfig");
-    let free = |name: &str| !given.contains_key(name);
-    let own_form = ["responseMimeType", "responseJsonSchema", "responseSchema"]
+    let has_form = ["responseMimeType", "responseJsonSchema", "responseSchema"]
         .into_iter()
-        .any(|name| !free(name));
-    let typed = prepared.typed().filter(|_| !own_form);
+        .any(|name| given.contains_key(name));
+    let typed = prepared.typed().filter(|_| !has_form);
     let schema = typed.filter(|(format, _)| *format == ResponseFormat::Strict);
     let is_json = typed.is_some_and(|(format, _)| {
         matches!(format, ResponseFormat::Strict | ResponseFormat::JsonObject)
     });
     let config = GenerationConfig {
-        temperature: prepared.temperature().filter(|_| free("temperature")),
-        max_output_tokens: prepared.limit().filter(|_| free("maxOutputTokens")),
+        temperature: prepared
+            .temperature()
+            .filter(|_| !given.contains_key("temperature")),
+        max_output_tokens: prepared
+            .limit()
+            .filter(|_| !given.contains_key("maxOutputTokens")),
         response_mime_type: is_json.then_some("application/json"),
         response_json_schema: schema.and_then(|(_, schema)| schema.gemini()),
         thinking_config: thinking_config(prepared),
         given,
     };
-    let says = config.temperature.is_some()
+    let is_needed = config.temperature.is_some()
         || config.max_output_tokens.is_some()
         || config.response_mime_type.is_some()
         || config.thinking_config.is_some()
         || !config.given.is_empty();
-    says.then_some(config)
+    is_needed.then_some(config)
 }
 
 /// Thoughts are asked for if somebody reads along.

@@ -28,14 +28,14 @@ impl StreamedAnswer for PartialAnswer {
     fn read(
         &mut self,
         event: Event<'_>,
-        wanted: ExpectedCalls<'_>,
+        expected: ExpectedCalls<'_>,
         sink: &mut dyn Sink,
     ) -> ControlFlow<End> {
         let response = piece(event, reported::read::<Response<'_>>)?;
         let called = &mut self.called;
         let is_answer = self
             .answer
-            .add(response, &mut |piece| show(piece, called, wanted, sink));
+            .add(response, &mut |piece| show(piece, called, expected, sink));
         if !is_answer && crate::http::error_body::is_error(event.data) {
             return ControlFlow::Break(End::Body(event.data.to_vec()));
         }
@@ -88,22 +88,22 @@ impl StreamedAnswer for PartialAnswer {
                 .is_some_and(UsageMetadata::counts_output)
     }
 
-    fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> ReadResult {
+    fn finish(self: Box<Self>, expected: ExpectedCalls<'_>) -> ReadResult {
         if !self.answer.ends() {
             return Err(Unreadable::failure(broken_off(), None));
         }
-        completion(self.answer, wanted)
+        completion(self.answer, expected)
     }
 }
 
-fn show(piece: Piece<'_>, called: &mut bool, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) {
+fn show(piece: Piece<'_>, called: &mut bool, expected: ExpectedCalls<'_>, sink: &mut dyn Sink) {
     match piece {
         // If there is a function for the answer, text may not be the answer.
-        Piece::Text(text) if wanted.function.is_none() => sink.delta(Delta::Text(text)),
+        Piece::Text(text) if expected.function.is_none() => sink.delta(Delta::Text(text)),
         Piece::Text(_) => {}
         Piece::Thought(text) => sink.delta(Delta::Reasoning(text)),
         Piece::Call { name, arguments } => {
-            if !std::mem::replace(called, true) && wanted.function == Some(name) {
+            if !std::mem::replace(called, true) && expected.function == Some(name) {
                 sink.delta(Delta::Text(arguments));
             }
         }

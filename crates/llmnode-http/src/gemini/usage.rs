@@ -39,6 +39,14 @@ impl Figures for UsageMetadata {
     }
 }
 
+/// Unknown only if both are.
+fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    match (one, other) {
+        (None, None) => None,
+        (one, other) => Some(one.unwrap_or(0).saturating_add(other.unwrap_or(0))),
+    }
+}
+
 impl UsageMetadata {
     pub(super) fn counts_output(&self) -> bool {
         self.candidates_token_count
@@ -57,10 +65,6 @@ impl UsageMetadata {
             self.total_token_count,
         ];
         let [prompt, of_tools, cached, written, thoughts, total] = all.map(|figure| figure.tokens);
-        let sum = |one: Option<u64>, other: Option<u64>| match (one, other) {
-            (None, None) => None,
-            (one, other) => Some(one.unwrap_or(0).saturating_add(other.unwrap_or(0))),
-        };
         let mut usage = TokenUsage::default();
         usage.input = prompt.map(|prompt| prompt.saturating_add(of_tools.unwrap_or(0)));
         // Zeros are left out: a total that the prompt makes up says that nothing was written.

@@ -66,13 +66,14 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
         || first >= 224)
 }
 
+fn v4_of(high: u16, low: u16) -> Ipv4Addr {
+    let [a, b] = high.to_be_bytes();
+    let [c, d] = low.to_be_bytes();
+    Ipv4Addr::new(a, b, c, d)
+}
+
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let parts = address.segments();
-    let v4 = |high: u16, low: u16| {
-        let [a, b] = high.to_be_bytes();
-        let [c, d] = low.to_be_bytes();
-        Ipv4Addr::new(a, b, c, d)
-    };
     match parts {
         // Unspecified, loopback, IPv4 in IPv6.
         [0, 0, 0, 0, 0, 0, 0, 0 | 1] => false,
@@ -80,7 +81,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         | [0, 0, 0, 0, 0, 0, high, low]
         | [0, 0, 0, 0, 0xffff, 0, high, low]
         | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
-        | [0x2002, high, low, ..] => is_public_v4(v4(high, low)),
+        | [0x2002, high, low, ..] => is_public_v4(v4_of(high, low)),
         // Local-use NAT64, discarded (100::/64), Teredo, documentation (also 3fff::/20), segment routing (5f00::/16).
         [0x64, 0xff9b, 1, ..] | [0x100, 0, 0, 0, ..] | [0x2001, 0, ..] | [0x2001, 0xdb8, ..] => {
             false

@@ -19,36 +19,45 @@ pub(crate) fn classify(status: u16, body: &ErrorBody) -> Category {
 }
 
 fn rule_applies(rule: &Rule, status: u16, body: &ErrorBody, text: &str) -> bool {
-    (rule.status.is_empty()
+    let has_status = rule.status.is_empty()
         || rule
             .status
             .iter()
-            .any(|own: &u16| *own == status || *own == status / 100))
-        && match &rule.pattern {
-            BodyPattern::None => true,
-            BodyPattern::Field(words) => words
-                .split(' ')
-                .any(|word| body.fields.iter().any(|field| is(field, word))),
-            BodyPattern::Words(lists, part) => {
-                let is = |code: &Vec<String>| {
-                    let any = |words: &str| {
-                        words
-                            .split(' ')
-                            .any(|word| code.iter().any(|own| own == word))
-                    };
-                    lists.iter().all(|words| any(words)) && !any(EXCLUDED_WORDS)
-                };
-                text.contains(part) && body.codes.iter().any(is)
-            }
-            BodyPattern::Param(param) => body.param.as_deref() == Some(param),
-            BodyPattern::Word(words) => {
-                let own = || text.split(|c: char| !c.is_alphanumeric());
-                words.iter().any(|word| {
-                    own().any(|own| own == *word) || (!word.is_ascii() && text.contains(word))
-                })
-            }
-            BodyPattern::Phrase(phrases) => phrases.iter().any(|phrase| text.contains(phrase)),
+            .any(|listed: &u16| *listed == status || *listed == status / 100);
+    has_status && matches_body(&rule.pattern, body, text)
+}
+
+fn matches_body(pattern: &BodyPattern, body: &ErrorBody, text: &str) -> bool {
+    match pattern {
+        BodyPattern::None => true,
+        BodyPattern::Field(words) => words
+            .split(' ')
+            .any(|word| body.fields.iter().any(|field| is(field, word))),
+        BodyPattern::Words(lists, part) => {
+            let has_code = body.codes.iter().any(|code: &Vec<String>| {
+                lists.iter().all(|words| has_any(code, words)) && !has_any(code, EXCLUDED_WORDS)
+            });
+            has_code && text.contains(part)
         }
+        BodyPattern::Param(param) => body.param.as_deref() == Some(param),
+        BodyPattern::Word(words) => words.iter().any(|word| has_word(text, word)),
+        BodyPattern::Phrase(phrases) => phrases.iter().any(|phrase| text.contains(phrase)),
+    }
+}
+
+/// One of `words`, which spaces separate, is among those of a code.
+fn has_any(code: &[String], words: &str) -> bool {
+    words
+        .split(' ')
+        .any(|word| code.iter().any(|part| part == word))
+}
+
+/// Chinese has no spaces between words.
+fn has_word(text: &str, word: &str) -> bool {
+    let is_word = text
+        .split(|c: char| !c.is_alphanumeric())
+        .any(|part| part == word);
+    is_word || (!word.is_ascii() && text.contains(word))
 }
 
 fn is(field: &str, word: &str) -> bool {

@@ -20,16 +20,17 @@ pub(crate) struct Endpoint {
     pub(crate) shown: String,
 }
 
+fn base_url_fault(source: &str, fault: &str, api: ApiPath) -> ModelError {
+    let message = format!(
+        "the base URL in {source} {fault}; write it like {}",
+        api.example
+    );
+    ModelError::unsent(Category::ConfigError, message)
+}
+
 impl Endpoint {
     pub(crate) fn new(base: &str, source: &str, api: ApiPath) -> Result<Endpoint, ModelError> {
-        let fault = |fault: String| {
-            let message = format!(
-                "the base URL in {source} {fault}; write it like {}",
-                api.example
-            );
-            ModelError::unsent(Category::ConfigError, message)
-        };
-        let base = Url::parse(base).map_err(fault)?;
+        let base = Url::parse(base).map_err(|fault| base_url_fault(source, &fault, api))?;
         let path = base.path().trim_end_matches('/').trim_end_matches(api.path);
         // A base URL may include the version.
         let version = if api.path.starts_with("/v1/") {
@@ -40,7 +41,7 @@ impl Endpoint {
         let path = path.strip_suffix(version).unwrap_or(path);
         let url = base
             .with_path(&format!("{path}{}", api.path))
-            .map_err(fault)?;
+            .map_err(|fault| base_url_fault(source, &fault, api))?;
         Ok(Endpoint {
             path: api.path,
             shown: shown(&url),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::StatusCode;
 use llmnode_model::TokenUsage;
 use llmnode_reader::internal::small_tree;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::reported::value_of;
 use super::retry_after::{number_of_seconds, protobuf_duration};
@@ -166,8 +166,13 @@ impl ErrorBody {
 
     /// Gateways may pass on the provider's error as a string.
     fn add_text(&mut self, text: &str, depth: usize) {
-        let inner = || small_tree(text.as_bytes()).filter(is_envelope);
-        match inner().filter(|_| depth > 0 && text.trim_start().starts_with(['{', '['])) {
+        let may_be_json = depth > 0 && text.trim_start().starts_with(['{', '[']);
+        let envelope = if may_be_json {
+            small_tree(text.as_bytes()).filter(is_envelope)
+        } else {
+            None
+        };
+        match envelope {
             Some(inner) => self.add(&inner, depth - 1),
             None => {
                 self.add_litellm(text);
@@ -334,34 +339,38 @@ pub(crate) fn is_error(body: &[u8]) -> bool {
     let Some(Value::Object(body)) = value_of(body) else {
         return false;
     };
-    let is_word = |name: &str| body.get(name).is_some_and(Value::is_string);
-    let is = |name: &str, word: &str| body.get(name).and_then(Value::as_str) == Some(word);
-    let any = |name: &str| {
-        !matches!(
-            body.get(name),
-            None | Some(Value::Null | Value::Bool(false))
-        )
-    };
     let has_code = ["code", "type", "status", "error_code"]
         .into_iter()
-        .any(any);
+        .any(|name| says(&body, name));
+    let has_message = body.get("message").is_some_and(Value::is_string);
     let of_choice = body
         .get("choices")
         .and_then(|choices| choices.pointer("/0/error"));
-    any("error")
+    let of_minimax = body
+        .get("base_resp")
+        .and_then(|base| base.get("status_code"));
+    let listed = body.get("errors").and_then(Value::as_array);
+    says(&body, "error")
         || of_choice.is_some_and(Value::is_object)
-        || is("object", "error")
-        || is("type", "error")
-        || body.get("base_resp").is_some_and(|base: &Value| {
-            base.get("status_code")
-                .is_some_and(|code| code.as_i64() != Some(0))
-        })
-        || body
-            .get("errors")
-            .and_then(Value::as_array)
-            .is_some_and(|errors| !errors.is_empty())
-        || any("detail")
-        || (is_word("message") && has_code)
+        || is_error_object(&body)
+        || of_minimax.is_some_and(|code| code.as_i64() != Some(0))
+        || listed.is_some_and(|errors| !errors.is_empty())
+        || says(&body, "detail")
+        || (has_message && has_code)
+}
+
+/// Servers write `"error": null` and `"error": false` beside an answer.
+fn says(body: &Map<String, Value>, name: &str) -> bool {
+    !matches!(
+        body.get(name),
+        None | Some(Value::Null | Value::Bool(false))
+    )
+}
+
+fn is_error_object(body: &Map<String, Value>) -> bool {
+    ["object", "type"]
+        .iter()
+        .any(|name| body.get(*name).and_then(Value::as_str) == Some("error"))
 }
 
 pub(crate) fn looks_like_html(body: &[u8]) -> bool {

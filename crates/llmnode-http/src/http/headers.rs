@@ -188,19 +188,21 @@ fn mark_credentials(
 }
 
 fn program_header(name: &str, given: &Secret) -> Result<(HeaderName, HeaderValue), ModelError> {
-    let fault = |part| {
-        let message = format!(
-            "the {part} of the header {name:?} contains a character that headers cannot have"
-        );
-        ModelError::unsent(Category::ConfigError, message)
-    };
-    let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| fault("name"))?;
+    let header =
+        HeaderName::from_bytes(name.as_bytes()).map_err(|_| character_fault("name", name))?;
     if FRAMING.contains(&header.as_str()) {
         return Err(ModelError::unsent(Category::ConfigError, framing(name)));
     }
-    let mut value = HeaderValue::from_str(given.reveal()).map_err(|_| fault("value"))?;
+    let mut value =
+        HeaderValue::from_str(given.reveal()).map_err(|_| character_fault("value", name))?;
     value.set_sensitive(is_secret(name, given));
     Ok((header, value))
+}
+
+fn character_fault(part: &str, name: &str) -> ModelError {
+    let message =
+        format!("the {part} of the header {name:?} contains a character that headers cannot have");
+    ModelError::unsent(Category::ConfigError, message)
 }
 
 fn framing(name: &str) -> String {

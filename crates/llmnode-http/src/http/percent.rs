@@ -48,9 +48,12 @@ pub(crate) fn form_encoded(text: &str) -> String {
 
 /// In a query, `+` is a space.
 pub(crate) fn query_pairs(query: &str) -> impl Iterator<Item = (String, String)> {
-    let text = |part: &str| decoded(&part.replace('+', " "));
-    query.split('&').map(move |pair| {
+    query.split('&').map(|pair| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        (text(name), text(value))
+        (decoded_with_spaces(name), decoded_with_spaces(value))
     })
+}
+
+fn decoded_with_spaces(part: &str) -> String {
+    decoded(&part.replace('+', " "))
 }

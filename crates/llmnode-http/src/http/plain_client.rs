@@ -28,26 +28,30 @@ pub struct PlainClient {
     url: Url,
 }
 
+fn config_fault(message: String) -> ModelError {
+    ModelError::unsent(Category::ConfigError, message)
+}
+
 impl PlainClient {
     /// With `secret`, or with a credential in the URL's query, a secret is sent, which leaves this machine by https only.
     ///
     /// # Errors
     /// If the URL is not for HTTP, has a password, or is not safe for a secret; if TLS is not possible.
     pub fn new(url: &str, secret: bool) -> Result<Self, ModelError> {
-        let fault = |why: String| ModelError::unsent(Category::ConfigError, why);
         let example = "write it like https://mcp.example/mcp";
-        let url = Url::parse(url).map_err(|why| fault(format!("the URL {why}; {example}")))?;
+        let url =
+            Url::parse(url).map_err(|why| config_fault(format!("the URL {why}; {example}")))?;
         let query = url.query().unwrap_or_default();
         let secret = secret || query_pairs(query).any(|(name, _)| is_credential(&name));
         if secret && !url.is_https() && !url.is_loopback() {
-            return Err(fault(
+            return Err(config_fault(
                 "a token is sent by https only, except to this machine".to_owned(),
             ));
         }
         let proxy = if url.is_loopback() {
             None
         } else {
-            Proxy::of_environment(&url).map_err(fault)?
+            Proxy::of_environment(&url).map_err(config_fault)?
         };
         let needs_tls = url.is_https() || proxy.as_ref().is_some_and(|proxy| proxy.is_https);
         let tls = if needs_tls {
@@ -55,7 +59,7 @@ impl PlainClient {
         } else {
             tls::trusting_nobody()
         };
-        let tls = tls.map_err(|error| fault(format!("https is not possible: {error}")))?;
+        let tls = tls.map_err(|error| config_fault(format!("https is not possible: {error}")))?;
         let settings = ConnectSettings {
             tls,
             proxy,

@@ -17,28 +17,30 @@ const EPOCH_SECONDS: f64 = 1e8;
 const EPOCH_MILLISECONDS: f64 = 1e11;
 
 pub(crate) fn rate_limits(headers: &HeaderMap, is_providers: bool, now: SystemTime) -> RateLimits {
-    let of = |kind: &str| {
-        read(
-            &|figure: &str| text(headers, &format!("x-ratelimit-{figure}-{kind}")),
-            now,
-        )
-        .or_else(|| {
-            read(
-                &|figure: &str| text(headers, &format!("anthropic-ratelimit-{kind}-{figure}")),
-                now,
-            )
-        })
-    };
     RateLimits {
-        requests: of("requests").or_else(|| {
+        requests: of_kind(headers, "requests", now).or_else(|| {
             read(
                 &|figure: &str| text(headers, &format!("x-ratelimit-{figure}")),
                 now,
             )
         }),
-        tokens: of("tokens"),
+        tokens: of_kind(headers, "tokens", now),
         is_providers,
     }
+}
+
+/// OpenAI names the figure before the kind, Anthropic behind it.
+fn of_kind(headers: &HeaderMap, kind: &str, now: SystemTime) -> Option<RateLimit> {
+    let as_openai = read(
+        &|figure: &str| text(headers, &format!("x-ratelimit-{figure}-{kind}")),
+        now,
+    );
+    as_openai.or_else(|| {
+        read(
+            &|figure: &str| text(headers, &format!("anthropic-ratelimit-{kind}-{figure}")),
+            now,
+        )
+    })
 }
 
 fn read<'h>(figure: &impl Fn(&str) -> Option<&'h str>, now: SystemTime) -> Option<RateLimit> {
@@ -55,18 +57,21 @@ fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name)?.to_str().ok()
 }
 
+/// How long it is until a time since 1970; none if it has passed.
+fn until(since_epoch: Duration, now: SystemTime) -> Option<Duration> {
+    let time = SystemTime::UNIX_EPOCH.checked_add(since_epoch)?;
+    time.duration_since(now).ok()
+}
+
 fn reset(text: &str, now: SystemTime) -> Option<Duration> {
-    let until = |since: Duration| {
-        (SystemTime::UNIX_EPOCH.checked_add(since)?)
-            .duration_since(now)
-            .ok()
-    };
     if let Ok(number) = text.trim().parse::<f64>() {
         return match number {
             number if number >= EPOCH_MILLISECONDS => {
-                until(Duration::try_from_secs_f64(number / 1000.0).ok()?)
+                until(Duration::try_from_secs_f64(number / 1000.0).ok()?, now)
             }
-            number if number >= EPOCH_SECONDS => until(Duration::try_from_secs_f64(number).ok()?),
+            number if number >= EPOCH_SECONDS => {
+                until(Duration::try_from_secs_f64(number).ok()?, now)
+            }
             number => Duration::try_from_secs_f64(number).ok(),
         };
     }

@@ -92,10 +92,10 @@ fn refuses_reasoning(param: &str, text: &str) -> bool {
     let is_named = names
         .iter()
         .any(|name| text.contains(name) || param.contains(name));
-    let is_field = |at: &str| at.contains(".reasoning") || at.contains("property 'reasoning");
-    let is_in_messages = [param, text]
-        .iter()
-        .any(|at| at.contains("messages") && is_field(at));
+    let is_in_messages = [param, text].iter().any(|at| {
+        let is_field = at.contains(".reasoning") || at.contains("property 'reasoning");
+        at.contains("messages") && is_field
+    });
     (is_named || is_in_messages) && REFUSES.iter().any(|phrase| text.contains(phrase))
 }
 

@@ -11,27 +11,33 @@ const PREFIXES: [&str; 2] = ["", "llm_provider-"];
 /// The longest if repeated; ignores zero, negative, past and unreadable ones. `x-ratelimit-reset-*` says when a limit
 /// is fully restored, not when the next request may come.
 pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
-    let date = |value: &str| {
-        http_date(value)?
-            .duration_since(now)
-            .ok()
-            .filter(|wait| !wait.is_zero())
-    };
     PREFIXES.iter().find_map(|prefix| {
-        let longest = |name: &str, wait: &dyn Fn(&str) -> Option<Duration>| {
-            let values = headers.get_all(format!("{prefix}{name}"));
-            values
-                .iter()
-                .filter_map(|value| wait(value.to_str().ok()?))
-                .max()
-        };
-        let milliseconds = longest("retry-after-ms", &|value| seconds(value, 1e-3));
-        milliseconds.or_else(|| {
-            longest("retry-after", &|value| {
-                seconds(value, 1.0).or_else(|| date(value))
+        let in_milliseconds = longest(headers, &format!("{prefix}retry-after-ms"), |value| {
+            seconds(value, 1e-3)
+        });
+        in_milliseconds.or_else(|| {
+            longest(headers, &format!("{prefix}retry-after"), |value| {
+                seconds(value, 1.0).or_else(|| until_date(value, now))
             })
         })
     })
+}
+
+fn longest(
+    headers: &HeaderMap,
+    name: &str,
+    wait: impl Fn(&str) -> Option<Duration>,
+) -> Option<Duration> {
+    headers
+        .get_all(name)
+        .iter()
+        .filter_map(|value| wait(value.to_str().ok()?))
+        .max()
+}
+
+fn until_date(value: &str, now: SystemTime) -> Option<Duration> {
+    let wait = http_date(value)?.duration_since(now).ok()?;
+    (!wait.is_zero()).then_some(wait)
 }
 
 pub(crate) fn should_retry(headers: &HeaderMap) -> Option<bool> {
@@ -120,8 +126,11 @@ pub(super) fn rfc3339(text: &str) -> Option<SystemTime> {
     let is_date =
         (1970..=9999).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
     let is_time = hour < 24 && minute < 60 && second <= 60;
-    let at = || days_since_epoch(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
-    (is_date && is_time).then(|| SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(at())))?
+    if !is_date || !is_time {
+        return None;
+    }
+    let at = days_since_epoch(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(at))
 }
 
 /// Counts years from March, so that the leap day comes last.

@@ -11,6 +11,11 @@ use fluent_uri::{Iri, Uri, UriRef};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Url(http::Uri);
 
+#[cfg(feature = "gemini")]
+fn unreadable(error: impl fmt::Display) -> String {
+    format!("cannot be read ({error})")
+}
+
 impl Url {
     /// Errors continue "the URL ..", and show nothing of it: it may have a key.
     pub(crate) fn parse(text: &str) -> Result<Url, String> {
@@ -69,12 +74,9 @@ impl Url {
     /// A normalised path, and perhaps a query, on the same server.
     #[cfg(feature = "gemini")]
     pub(crate) fn at(&self, path_and_query: &str) -> Result<Url, String> {
-        let fault = |error: &dyn fmt::Display| format!("cannot be read ({error})");
         let mut parts = self.to_uri().into_parts();
-        parts.path_and_query = Some(path_and_query.parse().map_err(|error| fault(&error))?);
-        http::Uri::from_parts(parts)
-            .map(Url)
-            .map_err(|error| fault(&error))
+        parts.path_and_query = Some(path_and_query.parse().map_err(unreadable)?);
+        http::Uri::from_parts(parts).map(Url).map_err(unreadable)
     }
 
     pub(crate) fn scheme(&self) -> &str {

@@ -108,18 +108,25 @@ pub(crate) fn usage_of(value: &Value) -> (Option<TokenUsage>, bool) {
     usage.as_ref().map(Usage::figures).unwrap_or_default()
 }
 
+/// Servers report one figure by several names. One that cannot be is a report, too.
+fn first_reported(count: Count, other: Count) -> Count {
+    if count.impossible || count.tokens.is_some() {
+        count
+    } else {
+        other
+    }
+}
+
 impl Usage {
     pub(crate) fn figures(&self) -> (Option<TokenUsage>, bool) {
-        let says = |count: &Count| count.impossible || count.tokens.is_some();
-        let or = |count: Count, other: Count| if says(&count) { count } else { other };
         let details = self.prompt_tokens_details.unwrap_or_default();
-        let written = or(
+        let written = first_reported(
             self.cache_creation_input_tokens,
             details.cache_creation_input_tokens,
         );
-        let written = or(details.cache_write_tokens, written);
-        let cached = or(
-            or(details.cached_tokens, self.prompt_cache_hit_tokens),
+        let written = first_reported(details.cache_write_tokens, written);
+        let cached = first_reported(
+            first_reported(details.cached_tokens, self.prompt_cache_hit_tokens),
             self.cached_tokens,
         );
         let reasoning = self
@@ -127,8 +134,8 @@ impl Usage {
             .as_ref()
             .map(|details| details.reasoning_tokens);
         let figures = [
-            or(self.prompt_tokens, self.input_tokens),
-            or(self.completion_tokens, self.output_tokens),
+            first_reported(self.prompt_tokens, self.input_tokens),
+            first_reported(self.completion_tokens, self.output_tokens),
             self.total_tokens,
             cached,
             reasoning.unwrap_or_default(),

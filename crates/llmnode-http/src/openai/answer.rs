@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use llmnode_model::{Category, Completion, ModelError, Retry};
+use llmnode_model::internal::CarriedPart;
+use llmnode_model::{Category, Completion, ModelError, Retry, TokenUsage};
 use llmnode_reader::text::one_line;
 
 use super::calls::{self, AnswerCall, ToolCall, called};
@@ -16,7 +17,7 @@ use crate::http::error_body;
 use crate::http::reported;
 use crate::http::usage::Usage;
 
-pub(crate) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
+pub(crate) fn read(body: &[u8], expected: ExpectedCalls<'_>) -> ReadResult {
     let body = body
         .strip_prefix(b"\xEF\xBB\xBF")
         .unwrap_or(body)
@@ -33,62 +34,103 @@ pub(crate) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
         Some(_) => {}
     }
     let response = reported::read(body)
-        .map_err(|error| broken_text(body, wanted).unwrap_or_else(|| no_json(body, &error)))?;
-    completion(response, || error_body::is_error(body), true, wanted)
+        .map_err(|error| broken_text(body, expected).unwrap_or_else(|| no_json(body, &error)))?;
+    completion(response, || error_body::is_error(body), true, expected)
 }
 
+/// The answer's choice, and whether there are others beside it.
+fn chosen<'a>(
+    choices: Choices<'a>,
+    is_error: impl Fn() -> bool,
+    usage: Option<TokenUsage>,
+) -> Result<(Choice<'a>, bool), Unreadable> {
+    match choices {
+        // OpenRouter's choice of a failure has no answer.
+        Choices::Answer(choice, _) if choice.has_failed() && is_error() => {
+            Err(Unreadable::ErrorObject)
+        }
+        Choices::Answer(choice, others) => Ok((choice, others)),
+        _ if is_error() => Err(Unreadable::ErrorObject),
+        Choices::Empty => {
+            let empty = ModelError::new(Category::EmptyResponse, "the response has no choices");
+            Err(Unreadable::failure(empty.retry(Retry::Transport), usage))
+        }
+        Choices::Absent => Err(failure(
+            "the response is JSON without `choices`",
+            Retry::Transport,
+        )),
+    }
+}
+
+/// Calls that are not calls fail the answer; stubs, which some servers write beside a text, are dropped.
+fn check_calls(message: &mut Message<'_>, expected: ExpectedCalls<'_>) -> Result<(), ModelError> {
+    message.tool_calls.check(expected)?;
+    message.drop_stubs();
+    let calls = &message.tool_calls.calls;
+    if calls.iter().any(ToolCall::lacks_function) {
+        return Err(broken_piece("a call has no `function`"));
+    }
+    Ok(())
+}
+
+/// What the model thought: for the next turn as it came, and for the program as a text.
+struct Thoughts {
+    parts: Vec<CarriedPart>,
+    reasoning: Option<String>,
+}
+
+impl Thoughts {
+    /// Without `calls_tools`, a call is one of the function for the answer, which goes back as a text.
+    fn take(message: &mut Message<'_>, calls_tools: bool) -> Self {
+        let thought = message
+            .reasoning_content
+            .take()
+            .filter(|thought| !thought.is_empty());
+        let reasoning = message
+            .reasoning
+            .take()
+            .filter(|reasoning| !reasoning.is_empty());
+        let called = if calls_tools {
+            &*message.tool_calls.calls
+        } else {
+            &[]
+        };
+        let lists = [
+            message.reasoning_details.take(),
+            message.thinking_blocks.take(),
+        ];
+        let parts = carried::parts(called, thought.as_deref(), lists, reasoning.as_deref());
+        let reasoning = thought
+            .or(reasoning)
+            .or_else(|| message.content.thought.take())
+            .map(Cow::into_owned);
+        Thoughts { parts, reasoning }
+    }
+}
+
+/// Reads the answer before it asks whether it is whole: an answer that cannot be read fails with the better message, and what the
+/// model has used is known in any case.
+///
 /// `has_ended`: the message came to the end that this API has for one.
 pub(super) fn completion(
     response: Response<'_>,
     is_error: impl Fn() -> bool,
     has_ended: bool,
-    wanted: ExpectedCalls<'_>,
+    expected: ExpectedCalls<'_>,
 ) -> ReadResult {
     let (usage, impossible) = response
         .usage
         .as_ref()
         .map(Usage::figures)
         .unwrap_or_default();
-    let (choice, others) = match response.choices {
-        // OpenRouter's choice of a failure has no answer.
-        Choices::Answer(choice, _) if choice.has_failed() && is_error() => {
-            return Err(Unreadable::ErrorObject);
-        }
-        Choices::Answer(choice, others) => (choice, others),
-        _ if is_error() => return Err(Unreadable::ErrorObject),
-        Choices::Empty => {
-            let empty = ModelError::new(Category::EmptyResponse, "the response has no choices");
-            return Err(Unreadable::failure(empty.retry(Retry::Transport), usage));
-        }
-        Choices::Absent => {
-            return Err(failure(
-                "the response is JSON without `choices`",
-                Retry::Transport,
-            ));
-        }
-    };
+    let (choice, others) = chosen(response.choices, is_error, usage)?;
     let Choice {
         finish_reason,
         message,
         ..
     } = choice;
     let mut message = message.unwrap_or_default();
-    message
-        .tool_calls
-        .check(wanted)
-        .map_err(|broken| Unreadable::failure(broken, usage))?;
-    message.drop_stubs();
-    if message
-        .tool_calls
-        .calls
-        .iter()
-        .any(ToolCall::lacks_function)
-    {
-        return Err(Unreadable::failure(
-            broken_piece("a call has no `function`"),
-            usage,
-        ));
-    }
+    check_calls(&mut message, expected).map_err(|broken| Unreadable::failure(broken, usage))?;
     let refusal = message
         .refusal
         .take()
@@ -97,29 +139,10 @@ pub(super) fn completion(
     let calls = calls::collect_tool_calls(
         &message.tool_calls.calls,
         message.function_call.as_ref(),
-        wanted,
+        expected,
     );
-    let thought = message
-        .reasoning_content
-        .take()
-        .filter(|thought| !thought.is_empty());
-    let reasoning = message
-        .reasoning
-        .take()
-        .filter(|reasoning| !reasoning.is_empty());
-    // A call of the function for the answer goes back as a text.
-    let called = if calls.is_empty() {
-        &[]
-    } else {
-        &*message.tool_calls.calls
-    };
-    let lists = [message.reasoning_details, message.thinking_blocks];
-    let parts = carried::parts(called, thought.as_deref(), lists, reasoning.as_deref());
-    let reasoning = thought
-        .or(reasoning)
-        .or_else(|| message.content.thought.take())
-        .map(Cow::into_owned);
-    let function = wanted.function.filter(|_| calls.is_empty());
+    let Thoughts { parts, reasoning } = Thoughts::take(&mut message, !calls.is_empty());
+    let function = expected.function.filter(|_| calls.is_empty());
     let has_call = !message.tool_calls.calls.is_empty() || message.function_call.is_some();
     let text = match text(message, function) {
         Ok(text) => text,
@@ -129,11 +152,8 @@ pub(super) fn completion(
         .as_deref()
         .filter(|reason| ends::is_malformed_call(reason))
     {
-        return Err(Unreadable::rejected(
-            ends::malformed_call(reason, text),
-            parts,
-            usage,
-        ));
+        let malformed = ends::malformed_call(reason, text);
+        return Err(Unreadable::rejected(malformed, parts, usage));
     }
     let mut completion = Completion::new(text);
     completion.refusal = refusal;
@@ -173,23 +193,26 @@ fn text(message: Message<'_>, function: Option<&str>) -> Result<String, ModelErr
 }
 
 /// The only fault may be invalid UTF-8 that the model wrote.
-fn broken_text(body: &[u8], wanted: ExpectedCalls<'_>) -> Option<Unreadable> {
+fn broken_text(body: &[u8], expected: ExpectedCalls<'_>) -> Option<Unreadable> {
     let text = String::from_utf8_lossy(body);
-    let broken = |text: &str| text.matches(char::REPLACEMENT_CHARACTER).count();
     if text.as_bytes() == body {
         return None;
     }
     let ReadAnswer {
         completion, parts, ..
-    } = read(text.as_bytes(), wanted).ok()?;
+    } = read(text.as_bytes(), expected).ok()?;
     let message = format!(
         "the answer contains an invalid byte, which is not a character: shown here as {:?}",
         char::REPLACEMENT_CHARACTER
     );
     let mut failure = ModelError::new(Category::SchemaError, message).retry(Retry::Feedback);
-    let is_the_answers = broken(&completion.text) == broken(&text);
+    let is_the_answers = replacements(&completion.text) == replacements(&text);
     failure.answer = Some(Box::new(llmnode_model::Message::assistant(completion.text)));
     is_the_answers.then(|| Unreadable::rejected(failure, parts, completion.usage))
+}
+
+fn replacements(text: &str) -> usize {
+    text.matches(char::REPLACEMENT_CHARACTER).count()
 }
 
 fn failure(message: impl Into<String>, retry: Retry) -> Unreadable {
@@ -343,11 +366,11 @@ mod tests {
         ] {
             let body = choice(&format!(r#"{{"content":"a","tool_calls":{calls}}}"#));
             assert_eq!(ok(&body).text, "a", "{calls}");
-            let wanted = ExpectedCalls {
+            let expected = ExpectedCalls {
                 tools: true,
                 ..ExpectedCalls::default()
             };
-            let Err(Unreadable::Failure(error)) = read(body.as_bytes(), wanted) else {
+            let Err(Unreadable::Failure(error)) = read(body.as_bytes(), expected) else {
                 panic!("{calls}")
             };
             assert_eq!(

@@ -179,15 +179,17 @@ fn responses_endpoint(chat: &Endpoint) -> Endpoint {
         return endpoint;
     };
     let query = chat.url.query().unwrap_or_default();
-    let is_version = |pair: &&str| pair.starts_with("api-version=");
-    let version = query
-        .split('&')
-        .find(is_version)
-        .map(|pair| &pair["api-version=".len()..]);
+    let mut version = None;
+    let mut others: Vec<&str> = Vec::new();
+    for pair in query.split('&') {
+        match pair.strip_prefix("api-version=") {
+            Some(value) => version = version.or(Some(value)),
+            None => others.push(pair),
+        }
+    }
     if version.is_some_and(|version| AZURE_VERSIONS.contains(&version)) {
         return endpoint.at(&format!("{resource}/openai/responses"), query);
     }
-    let others: Vec<&str> = query.split('&').filter(|pair| !is_version(pair)).collect();
     endpoint.at(
         &format!("{resource}/openai/v1/responses"),
         &others.join("&"),

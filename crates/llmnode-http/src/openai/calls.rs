@@ -46,9 +46,9 @@ impl<'a> ToolCalls<'a> {
         }
     }
 
-    pub(super) fn check(&self, wanted: ExpectedCalls<'_>) -> Result<(), ModelError> {
+    pub(super) fn check(&self, expected: ExpectedCalls<'_>) -> Result<(), ModelError> {
         match &self.broken {
-            Some(why) if wanted.tools || wanted.function.is_some() => {
+            Some(why) if expected.tools || expected.function.is_some() => {
                 Err(broken_piece(format!("`tool_calls`: {why}")))
             }
             _ => Ok(()),
@@ -116,19 +116,21 @@ impl FunctionCall<'_> {
 pub(super) fn collect_tool_calls(
     tool_calls: &[ToolCall<'_>],
     single: Option<&FunctionCall<'_>>,
-    wanted: ExpectedCalls<'_>,
+    expected: ExpectedCalls<'_>,
 ) -> Vec<llmnode_model::ToolCall> {
     let called = tool_calls
         .iter()
         .filter_map(|call| Some((call.id.as_deref(), call.function.as_ref()?)));
     let called = called.chain(single.map(|function| (None, function)));
-    let is_answer = |name: &str| name.is_empty() || Some(name) == wanted.function;
     let calls = called.map(|(id, function)| {
         let name = function.name.as_deref().unwrap_or_default();
         llmnode_model::ToolCall::new(id.unwrap_or_default(), name, function.arguments())
     });
-    let calls: Vec<_> = calls.filter(|_| wanted.tools).collect();
-    if wanted.function.is_some() && calls.iter().all(|call| is_answer(&call.name)) {
+    let calls: Vec<_> = calls.filter(|_| expected.tools).collect();
+    let are_answers = calls
+        .iter()
+        .all(|call| call.name.is_empty() || Some(call.name.as_str()) == expected.function);
+    if expected.function.is_some() && are_answers {
         Vec::new()
     } else {
         calls
@@ -157,33 +159,44 @@ pub(super) fn called(
             .as_deref()
             .is_none_or(|name| name.is_empty() || name == function)
     });
-    let mut given: Vec<String> = Vec::new();
-    for arguments in ours
-        .iter()
-        .map(FunctionCall::arguments)
-        .filter(|text| !text.trim().is_empty())
-    {
-        if !given.iter().any(|known| is_same_json(known, &arguments)) {
-            given.push(arguments);
+    let mut arguments: Vec<String> = Vec::new();
+    for call in &ours {
+        let text = call.arguments();
+        let is_known = arguments.iter().any(|known| is_same_json(known, &text));
+        if !text.trim().is_empty() && !is_known {
+            arguments.push(text);
         }
     }
     match others.into_iter().find_map(|call| call.name) {
-        _ if !given.is_empty() => AnswerCall::Arguments(given.join("\n")),
+        _ if !arguments.is_empty() => AnswerCall::Arguments(arguments.join("\n")),
         Some(name) if ours.is_empty() => AnswerCall::Other(name.into_owned()),
         _ => AnswerCall::Missing,
     }
 }
 
+fn members(text: &str) -> Option<BTreeMap<String, &RawValue>> {
+    serde_json::from_str(text).ok()
+}
+
+fn items(text: &str) -> Option<Vec<&RawValue>> {
+    serde_json::from_str(text).ok()
+}
+
+fn are_same_json<'a>(
+    one: impl Iterator<Item = &'a &'a RawValue>,
+    other: impl Iterator<Item = &'a &'a RawValue>,
+) -> bool {
+    one.zip(other)
+        .all(|(one, other)| is_same_json(one.get(), other.get()))
+}
+
 /// Numbers are compared as they are written: read, two of many digits may be one.
 fn is_same_json(one: &str, other: &str) -> bool {
-    let members = |text| serde_json::from_str::<BTreeMap<String, &RawValue>>(text);
-    let items = |text| serde_json::from_str::<Vec<&RawValue>>(text);
-    let same = |(one, other): (&&RawValue, &&RawValue)| is_same_json(one.get(), other.get());
-    if let (Ok(one), Ok(other)) = (members(one), members(other)) {
-        return one.keys().eq(other.keys()) && one.values().zip(other.values()).all(same);
+    if let (Some(one), Some(other)) = (members(one), members(other)) {
+        return one.keys().eq(other.keys()) && are_same_json(one.values(), other.values());
     }
-    if let (Ok(one), Ok(other)) = (items(one), items(other)) {
-        return one.len() == other.len() && one.iter().zip(&other).all(same);
+    if let (Some(one), Some(other)) = (items(one), items(other)) {
+        return one.len() == other.len() && are_same_json(one.iter(), other.iter());
     }
     one.trim() == other.trim()
 }

@@ -35,18 +35,11 @@ pub(super) fn parts(
     if calls.is_empty() && !has_words && lists.iter().all(Option::is_none) {
         return Vec::new();
     }
-    let member = |name: &str, value: &RawValue| {
-        let mut object = Beside::new();
-        object.insert(name.into(), value);
-        Json::of(&object).map(CarriedPart::Other)
-    };
-    let worded = |name: &str, words: Option<&str>| {
-        member(name, &serde_json::value::to_raw_value(words?).ok()?)
-    };
     let lists = lists.map(|list| list.filter(|list| !matches!(list.get(), "[]" | "null")));
     // Where there is more, `reasoning` only repeats it.
     let reasoning = reasoning.filter(|_| thought.is_none() && lists.iter().all(Option::is_none));
-    let thought = worded("reasoning_content", thought).or_else(|| worded("reasoning", reasoning));
+    let thought =
+        text_member("reasoning_content", thought).or_else(|| text_member("reasoning", reasoning));
     let lists = ["reasoning_details", "thinking_blocks"]
         .into_iter()
         .zip(lists);
@@ -108,16 +101,19 @@ pub(super) fn join_thoughts(all: &mut Vec<Map<String, Value>>, pieces: &RawValue
     }
 }
 
+fn has_text(object: &Map<String, Value>, name: &str) -> bool {
+    object
+        .get(name)
+        .and_then(Value::as_str)
+        .is_some_and(|text| !text.is_empty())
+}
+
 /// Encrypted thoughts of several calls have one index, and each its call's id. A block without an index is complete once it
 /// is signed or encrypted.
 fn continues(last: &Map<String, Value>, piece: &Map<String, Value>) -> bool {
-    let has = |name: &str| {
-        last.get(name)
-            .and_then(Value::as_str)
-            .is_some_and(|text| !text.is_empty())
-    };
-    let is_complete = !last.contains_key("index") && (has("signature") || has("data"));
-    let is_other = has("id")
+    let is_complete =
+        !last.contains_key("index") && (has_text(last, "signature") || has_text(last, "data"));
+    let is_other = has_text(last, "id")
         && piece
             .get("id")
             .is_some_and(|id| id.is_string() && last.get("id") != Some(id));
@@ -126,4 +122,15 @@ fn continues(last: &Map<String, Value>, piece: &Map<String, Value>) -> bool {
         && ["type", "index"]
             .iter()
             .all(|name| last.get(*name) == piece.get(*name))
+}
+
+/// A member of the message that goes back as it came.
+fn member(name: &str, value: &RawValue) -> Option<CarriedPart> {
+    let mut object = Beside::new();
+    object.insert(name.into(), value);
+    Json::of(&object).map(CarriedPart::Other)
+}
+
+fn text_member(name: &str, text: Option<&str>) -> Option<CarriedPart> {
+    member(name, &serde_json::value::to_raw_value(text?).ok()?)
 }

@@ -133,10 +133,11 @@ struct CallPositions {
 }
 
 impl StreamedAnswer for PartialCompletion {
+    /// Takes the figures of a chunk first, since even a chunk that fails the answer says what it has cost.
     fn read(
         &mut self,
         event: Event<'_>,
-        wanted: ExpectedCalls<'_>,
+        expected: ExpectedCalls<'_>,
         sink: &mut dyn Sink,
     ) -> ControlFlow<End> {
         let read = piece(event, reported::read);
@@ -148,19 +149,12 @@ impl StreamedAnswer for PartialCompletion {
             error,
             usage,
         } = read?;
-        let whole = || ControlFlow::Break(End::Body(event.data.to_vec()));
         set_if_changed(&mut self.id, id);
         set_if_changed(&mut self.model, model);
         let has_usage = usage.is_some();
-        reported::grow(&mut self.usage, usage);
-        if has_usage {
-            self.bytes_at_usage = self.bytes;
-        }
-        if let Some(known) = self.usage().filter(|_| has_usage) {
-            sink.usage(known);
-        }
+        self.add_usage(usage, sink);
         if error.is_some_and(|error| !matches!(error.get(), "null" | "false")) {
-            return whole();
+            return whole_body(event);
         }
         // Empty in the event with the usage.
         let First { answer, others } = choices.unwrap_or(First {
@@ -170,44 +164,23 @@ impl StreamedAnswer for PartialCompletion {
         if others && !std::mem::replace(&mut self.others, true) {
             sink.flag(OTHER_CHOICES);
         }
-        let Some(ChunkChoice {
-            finish_reason,
-            delta,
-            message,
-            ..
-        }) = answer
-        else {
+        let Some(choice) = answer else {
             let is_error = self.usage.is_none() && crate::http::error_body::is_error(event.data);
             return if is_error {
-                whole()
+                whole_body(event)
             } else {
                 ControlFlow::Continue(())
             };
         };
         self.answers = true;
-        if delta.is_none() && message.is_some() {
-            return whole();
+        if choice.delta.is_none() && choice.message.is_some() {
+            return whole_body(event);
         }
-        if let Some(reason) = finish_reason.filter(|reason| !reason.is_empty()) {
-            self.finish_reason = Some(reason.into_owned());
-        }
-        let has_begun = self.bytes > 0;
-        let delta = delta.unwrap_or_default();
-        if let Err(broken) = delta.tool_calls.check(wanted) {
-            return ControlFlow::Break(End::Failure(broken));
-        }
-        self.add(delta, wanted, sink);
+        let then = self.add_choice(choice, expected, sink);
         if has_usage {
             self.bytes_at_usage = self.bytes;
         }
-        if self.finish_reason.is_some() {
-            self.bytes_at_finish
-                .get_or_insert(if has_begun { self.bytes } else { 0 });
-        } else if self.is_padded() {
-            self.finish_reason = Some("length".to_owned());
-            return ControlFlow::Break(End::Complete);
-        }
-        ControlFlow::Continue(())
+        then
     }
 
     fn len(&self) -> usize {
@@ -216,8 +189,8 @@ impl StreamedAnswer for PartialCompletion {
 
     fn usage(&self) -> Option<TokenUsage> {
         let usage = self.usage.as_ref()?.figures().0?;
-        let goes_on = self.finish_reason.is_none() && self.bytes > self.bytes_at_usage;
-        Some(if goes_on {
+        let continues = self.finish_reason.is_none() && self.bytes > self.bytes_at_usage;
+        Some(if continues {
             usage.of_the_prompt()
         } else {
             usage
@@ -247,7 +220,7 @@ impl StreamedAnswer for PartialCompletion {
         ends && is_last && self.calls.iter().all(|call| is_document(&call.arguments))
     }
 
-    fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> ReadResult {
+    fn finish(self: Box<Self>, expected: ExpectedCalls<'_>) -> ReadResult {
         if !self.answers && self.done {
             let failure = ModelError::new(
                 Category::EmptyResponse,
@@ -276,47 +249,27 @@ impl StreamedAnswer for PartialCompletion {
             .iter()
             .map(|call| to_raw_value(&call.arguments).ok())
             .collect();
-        let called = calls.iter().zip(&arguments).map(|(call, arguments)| {
-            let name = Some(Cow::Borrowed(call.name.as_str()));
-            (
-                call,
-                FunctionCall {
-                    name,
-                    arguments: arguments.as_deref(),
-                },
-            )
-        });
+        let calls = calls
+            .iter()
+            .zip(&arguments)
+            .map(|(call, arguments)| call.whole(arguments.as_deref()))
+            .collect();
         let message = Message {
             content: ContentTexts {
                 text: Some(Cow::Owned(text)),
-                thought: Some(self.content_thought)
-                    .filter(|thought| !thought.is_empty())
-                    .map(Cow::Owned),
+                thought: non_empty(self.content_thought),
                 refusal: None,
             },
             refusal: Some(Cow::Owned(refusal)),
-            reasoning_content: Some(thought)
-                .filter(|thought| !thought.is_empty())
-                .map(Cow::Owned),
+            reasoning_content: non_empty(thought),
             reasoning: Some(Cow::Owned(reasoning)),
             reasoning_details: details.as_deref(),
             thinking_blocks: blocks.as_deref(),
-            tool_calls: ToolCalls::of(
-                called
-                    .map(|(call, function)| ToolCall {
-                        id: Some(call.id.as_str().into()),
-                        function: Some(function),
-                        extra_content: call.extra_content.as_deref(),
-                        thought_signature: call.thought_signature.as_deref(),
-                        ..ToolCall::default()
-                    })
-                    .collect(),
-            ),
+            tool_calls: ToolCalls::of(calls),
             function_call: None,
         };
-        let finish_reason = finish_reason.map(Cow::Owned);
         let choice = Choice {
-            finish_reason,
+            finish_reason: finish_reason.map(Cow::Owned),
             message: Some(message),
             ..Choice::default()
         };
@@ -326,11 +279,74 @@ impl StreamedAnswer for PartialCompletion {
             choices: Choices::Answer(choice, false),
             usage,
         };
-        answer::completion(response, || false, self.done, wanted)
+        answer::completion(response, || false, self.done, expected)
+    }
+}
+
+/// The answer is read as a whole one, from this event's data.
+fn whole_body(event: Event<'_>) -> ControlFlow<End> {
+    ControlFlow::Break(End::Body(event.data.to_vec()))
+}
+
+/// Some servers write an empty text where they mean none.
+fn non_empty<'a>(text: String) -> Option<Cow<'a, str>> {
+    Some(text).filter(|text| !text.is_empty()).map(Cow::Owned)
+}
+
+impl Call {
+    /// The call as a response that is not streamed has it.
+    fn whole<'a>(&'a self, arguments: Option<&'a RawValue>) -> ToolCall<'a> {
+        ToolCall {
+            id: Some(self.id.as_str().into()),
+            function: Some(FunctionCall {
+                name: Some(Cow::Borrowed(self.name.as_str())),
+                arguments,
+            }),
+            extra_content: self.extra_content.as_deref(),
+            thought_signature: self.thought_signature.as_deref(),
+            ..ToolCall::default()
+        }
     }
 }
 
 impl PartialCompletion {
+    /// Figures of earlier chunks grow; how much had come by then says whether they can be the whole answer's.
+    fn add_usage(&mut self, usage: Option<Usage>, sink: &mut dyn Sink) {
+        let has_usage = usage.is_some();
+        reported::grow(&mut self.usage, usage);
+        if has_usage {
+            self.bytes_at_usage = self.bytes;
+            if let Some(known) = self.usage() {
+                sink.usage(known);
+            }
+        }
+    }
+
+    fn add_choice(
+        &mut self,
+        choice: ChunkChoice<'_>,
+        expected: ExpectedCalls<'_>,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<End> {
+        if let Some(reason) = choice.finish_reason.filter(|reason| !reason.is_empty()) {
+            self.finish_reason = Some(reason.into_owned());
+        }
+        let has_begun = self.bytes > 0;
+        let delta = choice.delta.unwrap_or_default();
+        if let Err(broken) = delta.tool_calls.check(expected) {
+            return ControlFlow::Break(End::Failure(broken));
+        }
+        self.add(delta, expected, sink);
+        if self.finish_reason.is_some() {
+            self.bytes_at_finish
+                .get_or_insert(if has_begun { self.bytes } else { 0 });
+        } else if self.is_padded() {
+            self.finish_reason = Some("length".to_owned());
+            return ControlFlow::Break(End::Complete);
+        }
+        ControlFlow::Continue(())
+    }
+
     fn is_padded(&mut self) -> bool {
         let written = self.calls.last().map_or(&self.text, |call| &call.arguments);
         self.padding.is_padded(written)
@@ -341,7 +357,7 @@ impl PartialCompletion {
         self.thinks &= bytes == 0;
     }
 
-    fn add(&mut self, said: ChunkDelta<'_>, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) {
+    fn add(&mut self, said: ChunkDelta<'_>, expected: ExpectedCalls<'_>, sink: &mut dyn Sink) {
         let thought = said.reasoning_content.as_deref();
         let reasoning = said.reasoning.as_deref();
         let thought = thought.filter(|thought| !thought.is_empty());
@@ -370,7 +386,7 @@ impl PartialCompletion {
         }
         if let Some(content) = said.content.text {
             // If there is a function for the answer, this may not be the answer.
-            if wanted.function.is_none() {
+            if expected.function.is_none() {
                 sink.delta(Delta::Text(&content));
             }
             self.bytes += content.len();
@@ -388,11 +404,11 @@ impl PartialCompletion {
         });
         let pieces = said.tool_calls.calls.into_iter().chain(single);
         for call in pieces.filter(|call| !call.is_stub()) {
-            self.call(&call, wanted, sink);
+            self.call(&call, expected, sink);
         }
     }
 
-    fn call(&mut self, piece: &ToolCall<'_>, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) {
+    fn call(&mut self, piece: &ToolCall<'_>, expected: ExpectedCalls<'_>, sink: &mut dyn Sink) {
         let id = piece.id.as_deref().unwrap_or_default();
         // A call may begin with its id alone.
         if piece.function.is_some() || piece.lacks_function() {
@@ -401,7 +417,7 @@ impl PartialCompletion {
                 piece,
                 piece.function.as_ref().unwrap_or(&none),
                 id,
-                wanted,
+                expected,
                 sink,
             );
         }
@@ -412,7 +428,7 @@ impl PartialCompletion {
         piece: &ToolCall<'_>,
         called: &FunctionCall<'_>,
         id: &str,
-        wanted: ExpectedCalls<'_>,
+        expected: ExpectedCalls<'_>,
         sink: &mut dyn Sink,
     ) {
         if id.is_empty() && self.begins_another(piece.index.tokens, called) {
@@ -433,8 +449,8 @@ impl PartialCompletion {
         }
         let arguments = called.arguments();
         if at == 0
-            && wanted.function.is_some_and(|function| {
-                call.name == function || (call.name.is_empty() && !wanted.tools)
+            && expected.function.is_some_and(|function| {
+                call.name == function || (call.name.is_empty() && !expected.tools)
             })
         {
             sink.delta(Delta::Text(&arguments));

@@ -123,15 +123,16 @@ impl EmbeddingsApi {
         sink: &mut dyn Sink,
     ) -> Result<(Vec<Vec<f32>>, Completion), ModelError> {
         let inner = &*self.inner;
-        let unprepared = |fault| without_secrets(unsent(fault), inner.headers.secrets());
         check_request(inner.service.is_local, || inner.service.endpoint.host())
-            .map_err(unprepared)?;
-        let RequestHeaders { headers, secrets } =
-            inner.headers.for_request().map_err(unprepared)?;
+            .map_err(|fault| unprepared(fault, inner))?;
+        let RequestHeaders { headers, secrets } = inner
+            .headers
+            .for_request()
+            .map_err(|fault| unprepared(fault, inner))?;
         let request = Request::new(Vec::new());
         let deadline = inner.service.deadline(timeout);
         let shape = RequestShape::default();
-        let asked = PreparedRequest {
+        let prepared = PreparedRequest {
             names: None,
             request: &request,
             asking: Asking::of(&request),
@@ -156,17 +157,21 @@ impl EmbeddingsApi {
             .left_out(dimensions.is_some())
             .for_each(|part| sink.refused(part));
         let outcome = inner
-            .embed(&body, &self.learned, headers, id, &asked, sink)
+            .embed(&body, &self.learned, headers, id, &prepared, sink)
             .await;
-        outcome.map_err(|error| without_secrets(error, &asked.secrets))
+        outcome.map_err(|error| without_secrets(error, &prepared.secrets))
     }
+}
+
+fn unprepared(fault: String, inner: &Inner) -> ModelError {
+    without_secrets(unsent(fault), inner.headers.secrets())
 }
 
 /// A request that may be refused.
 struct RefusedTexts<'a> {
     learned: &'a Learned,
     sent: Sent,
-    asked: &'a PreparedRequest<'a>,
+    prepared: &'a PreparedRequest<'a>,
     request: &'a Body<'a>,
 }
 
@@ -178,7 +183,7 @@ impl Inner {
         learned: &Learned,
         headers: http::HeaderMap,
         id: Option<AttemptId>,
-        asked: &PreparedRequest<'_>,
+        prepared: &PreparedRequest<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(Vec<Vec<f32>>, Completion), ModelError> {
         let texts = body.input.len();
@@ -192,7 +197,7 @@ impl Inner {
         let refused = RefusedTexts {
             learned,
             sent,
-            asked,
+            prepared,
             request: body,
         };
         let url = self.redirects.current(&self.service.endpoint.url);
@@ -203,19 +208,19 @@ impl Inner {
             id,
             streams: false,
         };
-        let mut response = self.service.send(outgoing, asked.deadline, sink).await?;
+        let mut response = self.service.send(outgoing, prepared.deadline, sink).await?;
         if let Some(target) = self.service.redirect_target(&url, &response) {
             return Err(self.redirected(&url, &target?, response.status()));
         }
         let mut head = ResponseHead::of(&mut response);
-        head.request_id = asked.clean(head.request_id);
+        head.request_id = prepared.clean(head.request_id);
         if let Some(id) = &head.request_id {
             sink.request_id(id);
         }
-        let received = self.body(response.body_mut(), asked, sink).await;
+        let received = self.body(response.body_mut(), prepared, sink).await;
         if !head.status.is_success() {
             let Ok(ResponseBody::Full { body, .. }) = received else {
-                return Err(self.refusal(&head, &[], asked, sink));
+                return Err(self.refusal(&head, &[], prepared, sink));
             };
             return Err(self.embeddings_refused(&head, &body, &refused, sink));
         }
@@ -223,7 +228,7 @@ impl Inner {
             Ok(ResponseBody::Full { body, .. }) if error_body::is_error(&body) => {
                 Err(self.embeddings_refused(&head, &body, &refused, sink))
             }
-            Ok(ResponseBody::Full { body, .. }) => self.vectors(&body, texts, asked, sink),
+            Ok(ResponseBody::Full { body, .. }) => self.vectors(&body, texts, prepared, sink),
             Ok(ResponseBody::Events { .. }) => Err(self.no_vectors("is a stream of events")),
             Err(failure) => Err(failure),
         };
@@ -251,10 +256,10 @@ impl Inner {
         let RefusedTexts {
             learned,
             sent,
-            asked,
+            prepared,
             request,
         } = *refused;
-        let mut failure = self.refusal(head, body, asked, sink);
+        let mut failure = self.refusal(head, body, prepared, sink);
         let mut says = match failure.category {
             Category::BadRequest | Category::ContextLengthError | Category::NotFound => {
                 ErrorBody::read(body)
@@ -262,7 +267,7 @@ impl Inner {
             _ => return failure,
         };
         let request = serde_json::to_value(request).unwrap_or_default();
-        says.message = without_prompt(&says.message, &request, asked.model);
+        says.message = without_prompt(&says.message, &request, prepared.model);
         match learned.learn(&says, sent) {
             None => {}
             Some(Lesson::Key) => failure.retry = Some(Retry::Adapted),
@@ -291,11 +296,11 @@ impl Inner {
         &self,
         body: &[u8],
         texts: usize,
-        asked: &PreparedRequest<'_>,
+        prepared: &PreparedRequest<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(Vec<Vec<f32>>, Completion), ModelError> {
         if body.trim_ascii_start().first() == Some(&b'<') {
-            return Err(self.web_page(body, asked));
+            return Err(self.web_page(body, prepared));
         }
         let Answer {
             model,
@@ -313,22 +318,17 @@ impl Inner {
             usage.output.get_or_insert(0);
             usage
         });
-        completion.model = asked.clean(model.map(Cow::into_owned));
-        let with_usage = |mut failure: ModelError| {
-            failure.usage = completion.usage.map(Box::new);
-            failure
-        };
+        completion.model = prepared.clean(model.map(Cow::into_owned));
         let is_indexed = data.iter().any(|item| item.index.is_some());
         data.sort_by_key(|item| item.index);
-        let is_in_order = || {
-            data.iter()
-                .enumerate()
-                .all(|(place, item)| item.index == Some(place))
-        };
+        let is_in_order = data
+            .iter()
+            .enumerate()
+            .all(|(place, item)| item.index == Some(place));
         let dimensions = data.first().map_or(0, |item| item.embedding.len());
         let fault = if data.len() != texts {
             Some(format!("has {} embeddings for {texts} texts", data.len()))
-        } else if is_indexed && !is_in_order() {
+        } else if is_indexed && !is_in_order {
             Some(format!(
                 "has indices that are missing or double; they should be 0 to {}",
                 texts.saturating_sub(1)
@@ -345,7 +345,12 @@ impl Inner {
             None
         };
         match fault {
-            Some(fault) => Err(with_usage(self.no_vectors(&fault))),
+            // What it has cost is known all the same.
+            Some(fault) => {
+                let mut failure = self.no_vectors(&fault);
+                failure.usage = completion.usage.map(Box::new);
+                Err(failure)
+            }
             None => Ok((
                 data.into_iter().map(|item| item.embedding).collect(),
                 completion,

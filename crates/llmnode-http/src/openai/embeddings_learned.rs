@@ -90,13 +90,14 @@ impl Learned {
 
     pub(crate) fn learn(&self, says: &ErrorBody, sent: Sent) -> Option<Lesson> {
         let text = says.message.to_lowercase();
-        let names = |key: &str| says.param.as_deref() == Some(key) || text.contains(key);
+        let names_format = names(says, &text, "encoding_format");
+        let names_dimensions = names(says, &text, "dimensions");
         let is_unknown = UNKNOWN.iter().any(|word| text.contains(word));
         // Nothing but `float` was sent, so that any refusal of it is one of the key.
-        if sent.format && names("encoding_format") {
+        if sent.format && names_format {
             return (!self.no_format.swap(true, Ordering::Relaxed)).then_some(Lesson::Key);
         }
-        if sent.dimensions && names("dimensions") && is_unknown {
+        if sent.dimensions && names_dimensions && is_unknown {
             return (!self.no_dimensions.swap(true, Ordering::Relaxed)).then_some(Lesson::Key);
         }
         if sent.texts < 2 {
@@ -130,6 +131,10 @@ fn is_length(text: &str) -> bool {
     ]
     .iter()
     .any(|words| text.contains(words))
+}
+
+fn names(error: &ErrorBody, text: &str, key: &str) -> bool {
+    error.param.as_deref() == Some(key) || text.contains(key)
 }
 
 #[cfg(test)]

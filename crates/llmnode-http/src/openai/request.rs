@@ -76,15 +76,18 @@ impl Serialize for SentMessages<'_> {
     }
 }
 
+fn is_result_with_image(message: &Message) -> bool {
+    message.answers().is_some() && message.attachments().next().is_some()
+}
+
 impl<'a> Messages<'a> {
     /// In this API, results of tools cannot hold images: they follow a round's last result, as a user message.
     fn with_images_after_results(self) -> Self {
-        let shows = |message: &Message| {
-            message.answers().is_some() && message.attachments().next().is_some()
-        };
         let messages: Vec<Cow<'a, Message>> = match self {
-            Messages::Unchanged(all) if !all.iter().any(shows) => return self,
-            Messages::Rewritten(ref all) if !all.iter().any(|message| shows(message)) => {
+            Messages::Unchanged(all) if !all.iter().any(is_result_with_image) => return self,
+            Messages::Rewritten(ref all)
+                if !all.iter().any(|message| is_result_with_image(message)) =>
+            {
                 return self;
             }
             Messages::Unchanged(all) => all.iter().map(Cow::Borrowed).collect(),
@@ -100,7 +103,7 @@ impl<'a> Messages<'a> {
                 )));
             }
             match message.answers() {
-                Some(id) if shows(&message) => {
+                Some(id) if is_result_with_image(&message) => {
                     images = message
                         .attachments()
                         .fold(images, |images, image| images.attach(image.clone()));
@@ -173,7 +176,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     let quirks = prepared.shape.quirks;
     let typed = prepared.typed();
     let function = prepared.function();
-    let given = |field: &str| request.extra.contains_key(field);
+    let extra = &request.extra;
     let limit = max_tokens(request).map(|limit| quirks.limited(limit));
     let messages = instructed(prepared).with_images_after_results();
     let body = Body {
@@ -187,19 +190,19 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
         tools: tools(prepared),
         tool_choice: tool_choice(prepared),
         parallel_tool_calls: function
-            .filter(|_| request.tools.is_empty() && !given("parallel_tool_calls"))
+            .filter(|_| request.tools.is_empty() && !extra.contains_key("parallel_tool_calls"))
             .filter(|_| !prepared.leaves_out(Part::ParallelCalls))
             .map(|_| false),
         stream: streams.then_some(true),
         stream_options: (streams
             && !prepared.leaves_out(Part::StreamOptions)
-            && !given("stream_options"))
+            && !extra.contains_key("stream_options"))
         .then_some(StreamOptions {
             include_usage: true,
         }),
         prompt_cache_options: prepared.cache.options.map(SentCacheOptions::from),
         prompt_cache_key: prepared.cache.key.map(CacheKey::text),
-        extra: &request.extra,
+        extra,
     };
     prepared.json(&body)
 }
@@ -221,13 +224,10 @@ fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<Function<'a>>> {
 }
 
 fn tool_choice<'a>(prepared: &'a PreparedRequest<'_>) -> Option<WireToolChoice<'a>> {
-    let named = |name| {
-        WireToolChoice::Named(Tool {
-            function: FunctionName { name },
-        })
-    };
     prepared.tool_choice().map(|choice| match choice {
-        ToolChoice::Named(name) => named(name),
+        ToolChoice::Named(name) => WireToolChoice::Named(Tool {
+            function: FunctionName { name },
+        }),
         ToolChoice::Any => WireToolChoice::Mode("required"),
         ToolChoice::Nothing => WireToolChoice::Mode("none"),
     })
@@ -237,21 +237,19 @@ fn response_format(
     schema: &OutputSchema,
     format: ResponseFormat,
 ) -> Option<WireResponseFormat<'_>> {
-    let json_schema = |(raw, strict)| {
-        Some(WireResponseFormat::JsonSchema {
-            json_schema: JsonSchema {
-                name: schema.name(),
-                schema: raw,
-                strict,
-            },
-        })
+    let (raw, strict) = match format {
+        ResponseFormat::Strict => strict_or(schema, Profile::Output),
+        ResponseFormat::Schema => (sent(schema, Profile::Output), false),
+        ResponseFormat::JsonObject => return Some(WireResponseFormat::JsonObject),
+        _ => return None,
     };
-    match format {
-        ResponseFormat::Strict => json_schema(strict_or(schema, Profile::Output)),
-        ResponseFormat::Schema => json_schema((sent(schema, Profile::Output), false)),
-        ResponseFormat::JsonObject => Some(WireResponseFormat::JsonObject),
-        _ => None,
-    }
+    Some(WireResponseFormat::JsonSchema {
+        json_schema: JsonSchema {
+            name: schema.name(),
+            schema: raw,
+            strict,
+        },
+    })
 }
 
 fn answer_function<'a>(schema: &'a OutputSchema, prepared: &PreparedRequest<'_>) -> Function<'a> {

@@ -135,12 +135,6 @@ impl SentMessage<'_> {
         } else {
             &[]
         };
-        let beside = |index| {
-            parts.iter().find_map(|part| match part {
-                CarriedPart::Call { at, beside } if *at == index => Some(object(beside.as_ref()?)),
-                _ => None,
-            })
-        };
         let calls = self.message.calls().iter().enumerate();
         let sent = calls.map(|(index, call)| SentCall {
             r#type: "function",
@@ -154,10 +148,17 @@ impl SentMessage<'_> {
                     &call.arguments
                 },
             },
-            beside: beside(index).unwrap_or_default(),
+            beside: beside_call(parts, index).unwrap_or_default(),
         });
         sent.collect()
     }
+}
+
+fn beside_call(parts: &[CarriedPart], index: usize) -> Option<BTreeMap<Cow<'_, str>, &RawValue>> {
+    parts.iter().find_map(|part| match part {
+        CarriedPart::Call { at, beside } if *at == index => Some(object(beside.as_ref()?)),
+        _ => None,
+    })
 }
 
 fn object(json: &Json) -> BTreeMap<Cow<'_, str>, &RawValue> {

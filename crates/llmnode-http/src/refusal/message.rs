@@ -381,14 +381,14 @@ impl Vocabulary {
         if run.len() >= LONG_RUN {
             return true;
         }
-        let is_field = |word: &Word<'_>| self.fields.contains(&word.text);
-        let refuses = |word: &Word<'_>| REFUSING.contains(&word.text);
-        let says_all = run.iter().any(is_field) && run.iter().any(refuses);
-        says_all
-            || (is_whole
-                && !run.iter().all(|word: &Word<'_>| {
-                    is_field(word) || refuses(word) || VALUES.contains(&word.text)
-                }))
+        let names_field = run.iter().any(|word| self.fields.contains(&word.text));
+        let refuses = run.iter().any(|word| REFUSING.contains(&word.text));
+        let is_ours = run.iter().all(|word| {
+            self.fields.contains(&word.text)
+                || REFUSING.contains(&word.text)
+                || VALUES.contains(&word.text)
+        });
+        (names_field && refuses) || (is_whole && !is_ours)
     }
 }
 

@@ -242,25 +242,37 @@ fn is_of_a_tool(refusal: &Refusal<'_>, sent: &Sent<'_>) -> bool {
     }
 }
 
+/// The field of the request that the text names first, of those that count, with the place and the length of its name. Of two names
+/// at one place the longer is meant: `tool_choice`, and not `tool`.
+fn first_named(
+    text: &str,
+    sent: &Sent<'_>,
+    counts: impl Fn(Field) -> bool,
+) -> Option<(usize, usize, Field)> {
+    NAMES
+        .iter()
+        .filter(|(_, field)| counts(*field) && has(*field, sent))
+        .filter_map(|(name, field)| Some((find_name(text, name)?, name.len(), *field)))
+        .min_by_key(|(at, length, _)| (*at, usize::MAX - length))
+}
+
 /// The field that the text names first; how the model thinks, if it names no other.
 fn named(text: &str, sent: &Sent<'_>) -> Option<Field> {
-    let first = |wanted: &dyn Fn(Field) -> bool| {
-        let found = NAMES
-            .iter()
-            .filter(|(_, field)| wanted(*field) && has(*field, sent));
-        let found =
-            found.filter_map(|(name, field)| Some((find_name(text, name)?, name.len(), *field)));
-        found.min_by_key(|(at, length, _)| (*at, usize::MAX - length))
-    };
     let users = sent
         .users
         .iter()
         .filter_map(|name| find_name(text, &name.to_lowercase()))
         .min();
     // Tools are named beside what they do not go with, and cannot be left out.
-    let part = first(&|field| !matches!(field, Field::Effort | Field::Tools))
-        .or_else(|| first(&|field| field == Field::Tools && !sends_effort_alone(sent)))
-        .or_else(|| first(&|field| field == Field::Effort));
+    let part = first_named(text, sent, |field| {
+        !matches!(field, Field::Effort | Field::Tools)
+    })
+    .or_else(|| {
+        first_named(text, sent, |field| {
+            field == Field::Tools && !sends_effort_alone(sent)
+        })
+    })
+    .or_else(|| first_named(text, sent, |field| field == Field::Effort));
     let (at, _, field) = part?;
     users.is_none_or(|user| at < user).then_some(field)
 }
@@ -270,14 +282,17 @@ fn sends_effort_alone(sent: &Sent<'_>) -> bool {
     sent.effort.is_some() && sent.format != Some(ResponseFormat::Tool)
 }
 
+fn is_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
 /// Where the text has this name by itself.
 fn find_name(text: &str, name: &str) -> Option<usize> {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     text.match_indices(name).map(|(at, _)| at).find(|at| {
         let before = text[..*at].chars().next_back();
         let behind = text[at + name.len()..].chars().next();
-        let begins = !name.starts_with(is_part) || !before.is_some_and(is_part);
-        let ends = !name.ends_with(is_part) || !behind.is_some_and(is_part);
+        let begins = !name.starts_with(is_of_name) || !before.is_some_and(is_of_name);
+        let ends = !name.ends_with(is_of_name) || !behind.is_some_and(is_of_name);
         begins && ends
     })
 }
@@ -296,7 +311,6 @@ fn names_function(text: &str, name: &str) -> bool {
 /// A path from the top of the request, such as `response_format.type` or `tools[0]`; a name of its top, where the text begins with
 /// it (`system: extra inputs are not permitted`).
 fn path(text: &str) -> Option<&str> {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || "_.[]".contains(c);
     let first = text
         .split_once(": ")
         .map(|(name, _)| name.strip_prefix("body.").unwrap_or(name));
@@ -304,7 +318,7 @@ fn path(text: &str) -> Option<&str> {
         return Some(name);
     }
     let paths = text
-        .split(|c: char| !is_part(c))
+        .split(|c: char| !is_of_name(c) && !matches!(c, '.' | '[' | ']'))
         .map(|path| path.trim_end_matches('.'));
     let paths = paths.map(|path| path.strip_prefix("body.").unwrap_or(path));
     paths.into_iter().find(|path| {
@@ -313,44 +327,57 @@ fn path(text: &str) -> Option<&str> {
     })
 }
 
+fn has_any(path: &str, names: &[&str]) -> bool {
+    names.iter().any(|name| path.contains(name))
+}
+
 /// `path`: a name alone, too.
 fn of_path(path: &str, text: &str, sent: &Sent<'_>) -> Option<Field> {
     let top = path.split(['.', '[']).next().unwrap_or_default();
-    let within = |names: &[&str]| names.iter().any(|name| path.contains(name));
-    if within(&["prompt_cache_key"]) {
+    if has_any(path, &["prompt_cache_key"]) {
         return Some(Field::Part(Part::CacheKey));
     }
-    if within(&["prompt_cache"]) {
+    if has_any(path, &["prompt_cache"]) {
         return Some(Field::Part(Part::CacheOptions));
     }
-    if within(&["cache_control"]) {
+    if has_any(path, &["cache_control"]) {
         return Some(Field::Part(Part::Cache));
     }
     let field = match top {
-        "tools" if within(&["schema", "parameters"]) && is_answers(path, sent) => Field::Schema,
-        "tools" if within(&["parametersjsonschema", "parameters_json_schema"]) => {
+        "tools" if has_any(path, &["schema", "parameters"]) && is_answers(path, sent) => {
+            Field::Schema
+        }
+        "tools" if has_any(path, &["parametersjsonschema", "parameters_json_schema"]) => {
             Field::Part(Part::JsonSchemaParameters)
         }
-        "tools" if within(&["schema", "parameters"]) => Field::ToolSchema,
-        "tools" if within(&["strict"]) => Field::Part(Part::StrictFunctions),
+        "tools" if has_any(path, &["schema", "parameters"]) => Field::ToolSchema,
+        "tools" if has_any(path, &["strict"]) => Field::Part(Part::StrictFunctions),
         "tools" => Field::Tools,
-        "toolconfig" | "tool_config" if within(&["server"]) => Field::Part(Part::ServerSideTools),
+        "toolconfig" | "tool_config" if has_any(path, &["server"]) => {
+            Field::Part(Part::ServerSideTools)
+        }
         "tool_choice" | "toolconfig" | "tool_config" => Field::ToolChoice,
         "output_config" | "text" | "response_format" | "generation_config" | "generationconfig"
-            if within(&[
-                "schema.",
-                "format.schema",
-                "response_schema",
-                "json_schema.strict",
-            ]) =>
+            if has_any(
+                path,
+                &[
+                    "schema.",
+                    "format.schema",
+                    "response_schema",
+                    "json_schema.strict",
+                ],
+            ) =>
         {
             Field::Schema
         }
-        "output_config" if within(&["effort"]) || !within(&["format"]) && sent.effort.is_some() => {
+        "output_config"
+            if has_any(path, &["effort"])
+                || !has_any(path, &["format"]) && sent.effort.is_some() =>
+        {
             Field::Effort
         }
-        "generation_config" | "generationconfig" if within(&["thinking"]) => Field::Effort,
-        "reasoning" if within(&["summary"]) => Field::Part(Part::Summary),
+        "generation_config" | "generationconfig" if has_any(path, &["thinking"]) => Field::Effort,
+        "reasoning" if has_any(path, &["summary"]) => Field::Part(Part::Summary),
         "reasoning" | "thinking" | "reasoning_effort" => Field::Effort,
         "include" => Field::Part(Part::Include),
         "store" => Field::Part(Part::Store),
@@ -537,24 +564,27 @@ fn tool_choice(text: &str, sent: &Sent<'_>, refuses: bool) -> Option<Fact> {
 
 /// What the refusal names beside the part, if the request has it.
 fn condition(fact: &Fact, text: &str, situation: Situation<'_>) -> Condition {
-    let says = |words: &[&str]| words.iter().any(|word| effort_fault::has_word(text, word));
-    let with_tools = situation.tools && says(&["tool", "tools", "function", "functions"]);
+    let names_tools = ["tool", "tools", "function", "functions"]
+        .iter()
+        .any(|word| effort_fault::has_word(text, word));
+    let with_tools = situation.tools && names_tools;
     let thinks = situation.thought == Thought::On;
-    let says_thinking = says(&[
+    let names_thinking = [
         "thinking",
         "thoughts",
         "reasoning",
         "reasoning_effort",
         "enable_thinking",
-    ]);
+    ]
+    .iter()
+    .any(|word| effort_fault::has_word(text, word));
     match fact {
         Fact::Efforts(_) => Condition {
             with_tools,
             ..Condition::default()
         },
         Fact::Formats(_) => {
-            let asked = thinks && says_thinking;
-            let thought = if asked {
+            let thought = if thinks && names_thinking {
                 WhenThinking::Asked
             } else {
                 WhenThinking::Always

@@ -78,19 +78,18 @@ pub(crate) fn response_format(
     if first == ResponseFormat::Strict && chosen.is_some() {
         schema.strict()?;
     }
-    let expresses = |response_format: ResponseFormat| {
-        response_format != ResponseFormat::Strict || (formats.expresses)(schema)
-    };
     if matches!(first, ResponseFormat::Strict | ResponseFormat::Tool)
         && let Some(error) = take_strict_error(schema)
     {
         tracing::info!(target: "llmnode::schema", name = schema.name(), "{error}");
     }
-    let from = formats.order.iter().skip_while(|one| **one != first);
-    let mut left = from.copied().filter(|one| !refused.contains(*one));
-    Ok(left
-        .find(|one| expresses(*one))
-        .unwrap_or(ResponseFormat::Prompt))
+    for format in formats.order.iter().skip_while(|one| **one != first) {
+        let is_expressible = *format != ResponseFormat::Strict || (formats.expresses)(schema);
+        if !refused.contains(*format) && is_expressible {
+            return Ok(*format);
+        }
+    }
+    Ok(ResponseFormat::Prompt)
 }
 
 pub(crate) fn passed_over(

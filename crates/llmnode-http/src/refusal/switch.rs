@@ -46,6 +46,12 @@ struct Learned {
     with_tools: bool,
 }
 
+impl Learned {
+    fn applies(self, has_tools: bool) -> bool {
+        has_tools || !self.with_tools
+    }
+}
+
 #[derive(Debug)]
 struct Kept {
     learned: Learned,
@@ -107,18 +113,16 @@ impl Switch {
         let Some(of_model) = models.get_mut(model) else {
             return self.first;
         };
-        let applies = |learned: &Learned| tools || !learned.with_tools;
-        let own = of_model.calls.iter().find(|(own, _)| *own == asker);
-        if let Some(last) =
-            own.and_then(|(_, tried)| tried.iter().rfind(|learned| applies(learned)))
-        {
+        let of_call = of_model.calls.iter().find(|(call, _)| *call == asker);
+        let tried = of_call.map_or(&[][..], |(_, tried)| tried);
+        if let Some(last) = tried.iter().rfind(|learned| learned.applies(tools)) {
             return last.way;
         }
         of_model.kept.retain(|kept| kept.used.elapsed() < UNUSED);
         let known = of_model
             .kept
             .iter_mut()
-            .rfind(|kept| applies(&kept.learned));
+            .rfind(|kept| kept.learned.applies(tools));
         known.map_or(self.first, |kept| {
             kept.used = Instant::now();
             kept.learned.way
@@ -135,16 +139,20 @@ impl Switch {
         let tried = of_model
             .calls
             .iter()
-            .find(|(own, _)| *own == asker)
+            .find(|(call, _)| *call == asker)
             .map_or(&[][..], |(_, tried)| tried);
-        let has_tried = |way| tried.iter().any(|learned| learned.way == way) || way == refused.way;
-        let Some(learned) = self.next(refused, has_tried, !tried.is_empty()) else {
+        let next = self.next(
+            refused,
+            |way| tried.iter().any(|learned| learned.way == way) || way == refused.way,
+            !tried.is_empty(),
+        );
+        let Some(learned) = next else {
             return false;
         };
         let at = of_model
             .calls
             .iter()
-            .position(|(own, _)| *own == asker)
+            .position(|(call, _)| *call == asker)
             .unwrap_or_else(|| {
                 if of_model.calls.len() >= MOST_CALLS {
                     of_model.calls.pop_front();
@@ -201,7 +209,7 @@ impl Switch {
         let Some(of_model) = models.get_mut(model) else {
             return;
         };
-        let Some(at) = of_model.calls.iter().position(|(own, _)| *own == asker) else {
+        let Some(at) = of_model.calls.iter().position(|(call, _)| *call == asker) else {
             return;
         };
         let Some((_, tried)) = of_model.calls.remove(at) else {

@@ -155,6 +155,21 @@ fn range(text: &str) -> Option<Bounds> {
     })
 }
 
+/// The number behind the first of these words, with what the word adds to it: "less than 9" allows 8.
+fn number_behind(leads: &[(&str, i64)], text: &str) -> Option<u32> {
+    leads.iter().find_map(|(lead, step)| {
+        text.match_indices(lead).find_map(|(at, _)| {
+            let rest = &text[at + lead.len()..];
+            // Another lead has the whole of it.
+            if rest.trim_start().starts_with("or equal") {
+                return None;
+            }
+            let (number, _) = number(rest)?;
+            u32::try_from(i64::from(number) + step).ok()
+        })
+    })
+}
+
 fn one_bound(text: &str) -> Option<Bounds> {
     if let Some(most) = maximum_in(text) {
         return Some(Bounds {
@@ -162,20 +177,9 @@ fn one_bound(text: &str) -> Option<Bounds> {
             most: Some(most),
         });
     }
-    let behind = |leads: &[(&str, i64)]| {
-        leads.iter().find_map(|(lead, step)| {
-            text.match_indices(lead).find_map(|(at, _)| {
-                let rest = &text[at + lead.len()..];
-                // Another lead has the whole of it.
-                let (number, _) =
-                    number(rest).filter(|_| !rest.trim_start().starts_with("or equal"))?;
-                u32::try_from(i64::from(number) + step).ok()
-            })
-        })
-    };
     let bounds = Bounds {
-        least: behind(AT_LEAST),
-        most: behind(AT_MOST),
+        least: number_behind(AT_LEAST, text),
+        most: number_behind(AT_MOST, text),
     };
     (bounds.least.or(bounds.most).is_some()).then_some(bounds)
 }
@@ -204,14 +208,14 @@ fn number(text: &str) -> Option<(u32, &str)> {
         return None;
     }
     let rest = &text[at..];
-    let is_part = |(index, c): (usize, char)| {
-        let separates =
-            (c == ',' || c == '_') && rest[index + 1..].starts_with(|c: char| c.is_ascii_digit());
-        c.is_ascii_digit() || separates
-    };
     let end = rest
         .char_indices()
-        .find(|part| !is_part(*part))
+        .find(|(index, c)| {
+            let is_before_digit =
+                rest[index + c.len_utf8()..].starts_with(|c: char| c.is_ascii_digit());
+            let separates = matches!(c, ',' | '_') && is_before_digit;
+            !c.is_ascii_digit() && !separates
+        })
         .map_or(rest.len(), |(end, _)| end);
     let digits: String = rest[..end].chars().filter(char::is_ascii_digit).collect();
     // A fraction is a bound of something else.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use llmnode_model::internal::{CarriedPart, Json};
-use llmnode_model::{Category, Completion, FinishReason, ModelError, Retry, ToolCall};
+use llmnode_model::{Category, Completion, FinishReason, ModelError, Retry, TokenUsage, ToolCall};
 use llmnode_reader::text::one_line;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
@@ -53,7 +53,7 @@ fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, 
     <&RawValue>::deserialize(from).map(Some)
 }
 
-pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
+pub(super) fn read(body: &[u8], expected: ExpectedCalls<'_>) -> ReadResult {
     let body = json_of(body)?;
     match reported::read(body).map_err(|error| no_json(body, &error))? {
         Response { error: Some(_), .. } => Err(Unreadable::ErrorObject),
@@ -69,34 +69,47 @@ pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
         } => Err(no_answer(
             "the response is JSON without `output`: is this the Responses API?",
         )),
-        response => completion(response, wanted),
+        response => completion(response, expected),
     }
 }
 
-fn completion(response: Response<'_>, wanted: ExpectedCalls<'_>) -> ReadResult {
-    let (usage, impossible) = response
-        .usage
-        .as_ref()
-        .map(ResponseUsage::figures)
-        .unwrap_or_default();
+fn incomplete_reason(response: &Response<'_>) -> Option<String> {
     let details = response
         .incomplete_details
-        .filter(|details| details.get() != "null");
-    let reason = details.and_then(|details| Some(word(&members(details), "reason")?.into_owned()));
-    let finish = match (response.status.as_deref(), reason.as_deref()) {
-        (Some("incomplete"), reason) => Some(incomplete(reason)),
-        (Some("completed"), _) => {
+        .filter(|details| details.get() != "null")?;
+    Some(word(&members(details), "reason")?.into_owned())
+}
+
+/// How the answer ended, by the status of the response.
+fn finish_of(
+    response: &Response<'_>,
+    usage: Option<TokenUsage>,
+    reason: Option<&str>,
+    expected: ExpectedCalls<'_>,
+) -> Option<FinishReason> {
+    match response.status.as_deref()? {
+        "incomplete" => Some(incomplete(reason)),
+        "completed" => {
             let output = usage.and_then(|usage| usage.output);
-            let is_cut = is_cut(output, wanted.limit, response.incomplete_details.is_some());
-            Some(if is_cut {
+            let has_details = response.incomplete_details.is_some();
+            Some(if is_cut(output, expected.limit, has_details) {
                 FinishReason::Length
             } else {
                 FinishReason::Stop
             })
         }
-        (Some(other), _) => ends::finish(&one_line(other, 40).to_string()),
-        (None, _) => None,
-    };
+        other => ends::finish(&one_line(other, 40).to_string()),
+    }
+}
+
+fn completion(response: Response<'_>, expected: ExpectedCalls<'_>) -> ReadResult {
+    let (usage, impossible) = response
+        .usage
+        .as_ref()
+        .map(ResponseUsage::figures)
+        .unwrap_or_default();
+    let reason = incomplete_reason(&response);
+    let finish = finish_of(&response, usage, reason.as_deref(), expected);
     if finish == Some(FinishReason::ContentFilter) {
         let why = reason
             .as_deref()
@@ -123,10 +136,11 @@ fn completion(response: Response<'_>, wanted: ExpectedCalls<'_>) -> ReadResult {
         says,
     } = read;
     let has_call = !completion.calls.is_empty();
-    take_answer(&mut completion, wanted);
+    take_answer(&mut completion, expected);
     let goes_back = says && !(has_call && completion.calls.is_empty());
     let parts = if goes_back { parts(&items) } else { Vec::new() };
-    (completion.refusal, completion.reasoning) = (Some(refusal), Some(reasoning));
+    completion.refusal = Some(refusal);
+    completion.reasoning = Some(reasoning);
     completion.finish = finish;
     if let Some(doubt) = ends::doubt(&completion, true) {
         return Err(Unreadable::failure(doubt, usage));

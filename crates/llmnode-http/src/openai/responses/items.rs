@@ -235,19 +235,14 @@ fn assistant<'a>(
         match piece {
             Piece::Text(text, beside) if beside.is_empty() && text.trim().is_empty() => {}
             Piece::Text(text, beside) => {
-                let of = |name: &str| {
-                    beside
-                        .get(name)
-                        .and_then(|members| serde_json::from_str::<Beside<'_>>(members.get()).ok())
-                };
-                let beside_part = of("part").unwrap_or_default();
+                let beside_part = members_of(&beside, "part").unwrap_or_default();
                 let annotations = (!beside_part.contains_key("annotations")).then_some([]);
                 let part = ContentPart::OutputText {
                     text,
                     annotations,
                     beside: beside_part,
                 };
-                match (of("item"), items[turn..].last_mut()) {
+                match (members_of(&beside, "item"), items[turn..].last_mut()) {
                     (None, Some(Item::Message { content, .. })) => content.push(part),
                     (item, _) => items.push(Item::Message {
                         role: "assistant",
@@ -316,4 +311,9 @@ fn is_commentary(item: &RawValue) -> bool {
     }
     let item = serde_json::from_str::<Commentary<'_>>(item.get());
     item.is_ok_and(|item| item.role == "assistant" && item.phase == "commentary")
+}
+
+/// The members of an object that was kept beside a text, under this name.
+fn members_of<'a>(beside: &Beside<'a>, name: &str) -> Option<Beside<'a>> {
+    serde_json::from_str(beside.get(name)?.get()).ok()
 }

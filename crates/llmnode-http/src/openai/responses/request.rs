@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use llmnode_model::{ResponseFormat, ToolSpec};
+use llmnode_reader::OutputSchema;
 use llmnode_reader::ask::{Profile, sent};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -110,13 +111,13 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
         streams,
         ..
     } = *prepared;
-    let given = |field: &str| request.extra.contains_key(field);
+    let extra = &request.extra;
     let messages = instructed(prepared);
     let (instructions, input) = items(&messages, prepared)?;
     let encrypted = (!prepared.leaves_out(Part::Include)).then_some(ENCRYPTED);
     let body = Body {
         model,
-        store: (!given("store") && !prepared.leaves_out(Part::Store)).then_some(false),
+        store: (!extra.contains_key("store") && !prepared.leaves_out(Part::Store)).then_some(false),
         include: encrypted
             .into_iter()
             .chain(prepared.given_list("include").filter_map(Value::as_str))
@@ -124,7 +125,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
         temperature: prepared.temperature(),
         max_output_tokens: prepared
             .limit()
-            .filter(|_| !given("max_output_tokens"))
+            .filter(|_| !extra.contains_key("max_output_tokens"))
             .map(|limit| limit.max(LEAST_TOKENS)),
         reasoning: reasoning(prepared),
         text: text(prepared),
@@ -136,7 +137,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
         }),
         parallel_tool_calls: prepared
             .function()
-            .filter(|_| request.tools.is_empty() && !given("parallel_tool_calls"))
+            .filter(|_| request.tools.is_empty() && !extra.contains_key("parallel_tool_calls"))
             .filter(|_| !prepared.leaves_out(Part::ParallelCalls))
             .map(|_| false),
         stream: streams.then_some(true),
@@ -170,40 +171,40 @@ fn text<'a>(prepared: &'a PreparedRequest<'_>) -> Option<TextConfig<'a>> {
     let format = prepared
         .typed()
         .filter(|_| !given.contains_key("format"))
-        .and_then(|(format, schema)| {
-            let by_schema = |(raw, strict)| {
-                Some(Format::JsonSchema {
-                    name: schema.name(),
-                    schema: raw,
-                    strict,
-                })
-            };
-            match format {
-                ResponseFormat::Strict => by_schema(strict_or(schema, Profile::Output)),
-                ResponseFormat::Schema => by_schema((sent(schema, Profile::Output), false)),
-                ResponseFormat::JsonObject => Some(Format::JsonObject),
-                _ => None,
-            }
-        });
+        .and_then(|(format, schema)| text_format(format, schema));
     (format.is_some() || !given.is_empty()).then_some(TextConfig { given, format })
 }
 
+fn text_format(format: ResponseFormat, schema: &OutputSchema) -> Option<Format<'_>> {
+    let (raw, strict) = match format {
+        ResponseFormat::Strict => strict_or(schema, Profile::Output),
+        ResponseFormat::Schema => (sent(schema, Profile::Output), false),
+        ResponseFormat::JsonObject => return Some(Format::JsonObject),
+        _ => return None,
+    };
+    Some(Format::JsonSchema {
+        name: schema.name(),
+        schema: raw,
+        strict,
+    })
+}
+
 fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
-    let says_strict = |strict| Some(strict).filter(|_| !prepared.leaves_out(Part::StrictFunctions));
+    let may_say_strict = !prepared.leaves_out(Part::StrictFunctions);
     let listed = prepared.tools().map(|(tool, schema)| Tool::Function {
         name: &tool.name,
         description: &tool.description,
         parameters: sent(schema, Profile::Function),
-        strict: says_strict(false),
+        strict: may_say_strict.then_some(false),
         defer_loading: false,
     });
-    let own = prepared.listed_function().map(|schema| {
+    let answer = prepared.listed_function().map(|schema| {
         let (parameters, strict) = strict_or(schema, Profile::Function);
         Tool::Function {
             name: schema.name(),
             description: "",
             parameters,
-            strict: says_strict(strict),
+            strict: may_say_strict.then_some(strict),
             defer_loading: false,
         }
     });
@@ -211,7 +212,7 @@ fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
     search
         .into_iter()
         .chain(listed)
-        .chain(own)
+        .chain(answer)
         .chain(deferred(prepared))
         .chain(prepared.given_list("tools").map(Tool::Given))
         .collect()

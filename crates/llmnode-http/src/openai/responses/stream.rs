@@ -68,7 +68,7 @@ impl StreamedAnswer for PartialResponse {
     fn read(
         &mut self,
         event: Event<'_>,
-        wanted: ExpectedCalls<'_>,
+        expected: ExpectedCalls<'_>,
         sink: &mut dyn Sink,
     ) -> ControlFlow<End> {
         let ResponseEvent {
@@ -93,7 +93,7 @@ impl StreamedAnswer for PartialResponse {
                 if !delta.is_empty() {
                     self.content += delta.len();
                     self.is_silent = false;
-                    self.add(&kind, at, &delta, wanted, sink);
+                    self.add(&kind, at, &delta, expected, sink);
                 }
             }
             "response.output_item.added" => self.begin(at, item),
@@ -205,23 +205,23 @@ impl PartialResponse {
         kind: &str,
         at: u64,
         piece: &str,
-        wanted: ExpectedCalls<'_>,
+        expected: ExpectedCalls<'_>,
         sink: &mut dyn Sink,
     ) {
         if kind == "response.output_text.delta" {
-            self.add_text(at, piece, wanted, sink);
+            self.add_text(at, piece, expected, sink);
         } else {
-            self.add_arguments(at, piece, wanted, sink);
+            self.add_arguments(at, piece, expected, sink);
         }
     }
 
-    fn add_text(&mut self, at: u64, piece: &str, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) {
+    fn add_text(&mut self, at: u64, piece: &str, expected: ExpectedCalls<'_>, sink: &mut dyn Sink) {
         let phase = self.begun.get(&at).and_then(|item| item.phase.as_deref());
         if phase == Some("commentary") {
             return sink.delta(Delta::Reasoning(piece));
         }
         // If there is a function for the answer, this may not be the answer.
-        if wanted.function.is_none() {
+        if expected.function.is_none() {
             sink.delta(Delta::Text(piece));
         }
         self.write(piece);
@@ -231,15 +231,15 @@ impl PartialResponse {
         &mut self,
         at: u64,
         piece: &str,
-        wanted: ExpectedCalls<'_>,
+        expected: ExpectedCalls<'_>,
         sink: &mut dyn Sink,
     ) {
         let first = self
             .begun
             .get(&at)
             .filter(|_| self.calls.first() == Some(&at));
-        let answers = first.is_some_and(|call| call.name.as_deref() == wanted.function);
-        if answers && wanted.function.is_some() {
+        let answers = first.is_some_and(|call| call.name.as_deref() == expected.function);
+        if answers && expected.function.is_some() {
             sink.delta(Delta::Text(piece));
             self.write(piece);
         }
@@ -252,23 +252,23 @@ impl PartialResponse {
 
     /// Some servers leave the items out of the last event.
     fn whole(&self, response: &RawValue) -> Vec<u8> {
-        let as_it_came = || response.get().as_bytes().to_vec();
-        let Ok(mut members) =
-            serde_json::from_str::<BTreeMap<Cow<'_, str>, &RawValue>>(response.get())
-        else {
-            return as_it_came();
-        };
+        self.with_items(response)
+            .unwrap_or_else(|| response.get().as_bytes().to_vec())
+    }
+
+    /// `None`: nothing is missing, or there is nothing to add.
+    fn with_items(&self, response: &RawValue) -> Option<Vec<u8>> {
+        let mut members: BTreeMap<Cow<'_, str>, &RawValue> =
+            serde_json::from_str(response.get()).ok()?;
         let listed = members.get("output").map_or("[]", |output| output.get());
-        let is_empty =
-            serde_json::from_str::<Vec<&RawValue>>(listed).is_ok_and(|items| items.is_empty());
-        let done: Vec<&RawValue> = self.done.values().map(|item| &**item).collect();
-        match to_raw_value(&done) {
-            Ok(items) if is_empty && !done.is_empty() => {
-                members.insert(Cow::Borrowed("output"), &items);
-                serde_json::to_vec(&members).unwrap_or_else(|_| as_it_came())
-            }
-            _ => as_it_came(),
+        let listed: Vec<&RawValue> = serde_json::from_str(listed).ok()?;
+        if !listed.is_empty() || self.done.is_empty() {
+            return None;
         }
+        let done: Vec<&RawValue> = self.done.values().map(|item| &**item).collect();
+        let items = to_raw_value(&done).ok()?;
+        members.insert(Cow::Borrowed("output"), &items);
+        serde_json::to_vec(&members).ok()
     }
 }
 
