@@ -45,7 +45,8 @@ pub(crate) async fn timeout_at<F: Future>(
     if clock.now() >= end {
         return None;
     }
-    let (mut work, mut late) = (pin!(work), clock.until(end));
+    let mut work = pin!(work);
+    let mut late = clock.until(end);
     poll_fn(|cx| match work.as_mut().poll(cx) {
         Poll::Ready(outcome) => Poll::Ready(Some(outcome)),
         Poll::Pending => late.as_mut().poll(cx).map(|()| None),

@@ -39,9 +39,9 @@ impl Serialize for Money {
 impl<'de> Deserialize<'de> for Money {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let amount = f64::deserialize(from)?;
-        let no_amount =
-            || D::Error::invalid_value(Unexpected::Float(amount), &"a number, 0 or more");
-        Money::from_f64(amount).ok_or_else(no_amount)
+        Money::from_f64(amount).ok_or_else(|| {
+            D::Error::invalid_value(Unexpected::Float(amount), &"a number, 0 or more")
+        })
     }
 }
 

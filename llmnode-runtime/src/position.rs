@@ -85,10 +85,12 @@ impl PositionExt for Position {
         label: impl Fn(usize) -> Option<&'l str>,
     ) -> Option<usize> {
         let level = self.0.get(depth)?;
-        let stands = |step: &usize| label(*step) == Some(level.label.as_str());
-        Some(level.step)
-            .filter(stands)
-            .or_else(|| (0..steps).find(stands))
+        let expected = Some(level.label.as_str());
+        if label(level.step) == expected {
+            return Some(level.step);
+        }
+        // Steps may have been added before it since.
+        (0..steps).find(|step| label(*step) == expected)
     }
 
     fn go(&mut self, depth: usize, step: usize, label: Label) {

@@ -218,18 +218,14 @@ impl Price {
         let [cached, written, long] = [usage.cached, usage.cache_write, usage.cache_write_long]
             .map(Option::unwrap_or_default);
         // Some providers count cached tokens in addition to the prompt's.
-        let beside = |input: u64| {
-            if written == 0 && cached > input {
-                cached
-            } else {
-                0
-            }
+        let uncounted = match usage.input {
+            Some(input) if written == 0 && cached > input => cached,
+            _ => 0,
         };
-        let whole = |input: u64| input.saturating_add(beside(input));
-        let (input, output) = match (usage.input, usage.output, usage.total) {
-            (Some(input), Some(output), None) => (whole(input), output),
+        let whole = usage.input.map(|input| input.saturating_add(uncounted));
+        let (input, output) = match (whole, usage.output, usage.total) {
+            (Some(input), Some(output), None) => (input, output),
             (Some(input), output, Some(total)) => {
-                let input = whole(input);
                 (input, output.unwrap_or(0).max(total.saturating_sub(input)))
             }
             (None, Some(output), Some(total)) => (total.checked_sub(output)?, output),
@@ -239,22 +235,21 @@ impl Price {
         let short = written.checked_sub(long)?;
         output.checked_sub(usage.reasoning.unwrap_or(0))?;
         let rates = self.rates(input);
-        let cost = |rate: Option<f64>, tokens| match tokens {
-            0 => Some(Money::default()),
-            tokens => Some(token(rate?).times(tokens)),
-        };
-        let read = cost(rates.cached.or(Some(rates.input)), cached)?;
-        let written = cost(rates.cache_write, short)?.plus(cost(rates.cache_write_long, long)?);
+        let read = cost_at(rates.cached.or(Some(rates.input)), cached)?;
+        let written_short = cost_at(rates.cache_write, short)?;
+        let written_long = cost_at(rates.cache_write_long, long)?;
+        let written = written_short.plus(written_long);
         Some(rates.of(fresh, output).plus(read).plus(written))
     }
 
     pub(crate) fn lacks_cache_write(&self, usage: &TokenUsage) -> bool {
         let rates = self.rates(usage.input.unwrap_or(0));
-        let lacks = |rate: Option<f64>, tokens| rate.is_none() && tokens > Some(0);
         let short = usage
             .cache_write
             .map(|all| all.saturating_sub(usage.cache_write_long.unwrap_or(0)));
-        lacks(rates.cache_write, short) || lacks(rates.cache_write_long, usage.cache_write_long)
+        let lacks_short = rates.cache_write.is_none() && short > Some(0);
+        let lacks_long = rates.cache_write_long.is_none() && usage.cache_write_long > Some(0);
+        lacks_short || lacks_long
     }
 
     fn is_sound(&self) -> bool {
@@ -268,6 +263,14 @@ impl Price {
 
 fn are_sound(rates: &Rates, above: Option<(u64, Rates)>) -> bool {
     rates.are_sound() && above.is_none_or(|(_, rates)| rates.are_sound())
+}
+
+/// No tokens cost nothing, also where their rate is not known.
+fn cost_at(rate: Option<f64>, tokens: u64) -> Option<Money> {
+    match tokens {
+        0 => Some(Money::default()),
+        tokens => Some(token(rate?).times(tokens)),
+    }
 }
 
 fn token(per_million: f64) -> Money {

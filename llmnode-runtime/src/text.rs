@@ -45,21 +45,19 @@ pub fn capped(text: String, most: usize) -> String {
     format!("{kept}\n[cut: {} of {length} bytes]", kept.len())
 }
 
+fn joined(names: &[&str]) -> String {
+    let names: Vec<String> = names.iter().map(|name| one_line(*name, 100)).collect();
+    names.join(" -> ")
+}
+
 pub(crate) fn shortened(path: &[&str]) -> String {
     const SHOWN: usize = 3;
-    let join = |names: &[&str]| {
-        names
-            .iter()
-            .map(|name| one_line(*name, 100))
-            .collect::<Vec<_>>()
-            .join(" -> ")
-    };
     match path.len() {
-        all if all <= 2 * SHOWN + 1 => join(path),
+        all if all <= 2 * SHOWN + 1 => joined(path),
         all => format!(
             "{} -> … -> {}",
-            join(&path[..SHOWN]),
-            join(&path[all - SHOWN..])
+            joined(&path[..SHOWN]),
+            joined(&path[all - SHOWN..])
         ),
     }
 }

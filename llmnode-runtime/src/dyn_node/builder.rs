@@ -194,35 +194,7 @@ impl DynNodeBuilder {
             found.push("the name is empty".to_owned());
         }
         let is_text = matches!(output, Some(Output::Text));
-        let output = match output {
-            Some(Output::Text) => Some(None),
-            Some(Output::Typed(typed)) => match uncovered(&typed.schema, |_| {}).as_deref() {
-                None => Some(Some(typed)),
-                Some(internal::Uncovered { mark, .. }) => {
-                    found.push(format!(
-                        "the validators of `{mark}` would never run; use `#[llm_node]` for this output"
-                    ));
-                    None
-                }
-            },
-            Some(Output::Schema(schema)) => {
-                found.extend(
-                    supported::faults(&schema)
-                        .into_iter()
-                        .map(|fault| format!("output_schema {fault}")),
-                );
-                found
-                    .is_empty()
-                    .then(|| Some(Untyped::by_schema(&name, schema)))
-            }
-            None => {
-                found.push(
-                    "there is no output: set `output::<T>()`, `output_schema(..)` or `text()`"
-                        .to_owned(),
-                );
-                None
-            }
-        };
+        let output = built_output(output, &name, &mut found);
         if turns == Some(0) {
             found.push("`turns` is 0: without a response there is no answer".to_owned());
         }
@@ -257,32 +229,72 @@ impl DynNodeBuilder {
     }
 }
 
+/// `None`: there is none that can be read, which `faults` says. `Some(None)`: the answer is a text.
+fn built_output(
+    output: Option<Output>,
+    name: &str,
+    faults: &mut Vec<String>,
+) -> Option<Option<Untyped>> {
+    match output {
+        Some(Output::Text) => Some(None),
+        Some(Output::Typed(typed)) => match uncovered(&typed.schema, |_| {}).as_deref() {
+            None => Some(Some(typed)),
+            Some(internal::Uncovered { mark, .. }) => {
+                faults.push(format!(
+                    "the validators of `{mark}` would never run; use `#[llm_node]` for this output"
+                ));
+                None
+            }
+        },
+        Some(Output::Schema(schema)) => {
+            let of_schema = supported::faults(&schema);
+            faults.extend(
+                of_schema
+                    .into_iter()
+                    .map(|fault| format!("output_schema {fault}")),
+            );
+            faults
+                .is_empty()
+                .then(|| Some(Untyped::by_schema(name, schema)))
+        }
+        None => {
+            faults.push(
+                "there is no output: set `output::<T>()`, `output_schema(..)` or `text()`"
+                    .to_owned(),
+            );
+            None
+        }
+    }
+}
+
+/// Of these steps, then the fallback model, if there is one.
+fn stack(steps: &[Recovery], model: &Option<Recovery>) -> Cow<'static, [Recovery]> {
+    steps
+        .iter()
+        .cloned()
+        .chain(model.clone())
+        .chain([Recovery::Bubble])
+        .collect()
+}
+
+fn has_stack(settings: &Settings, failures: &[Failures]) -> bool {
+    settings
+        .recover
+        .iter()
+        .any(|(key, _)| failures.contains(key))
+}
+
 fn add_defaults(settings: &mut Settings, is_text: bool) {
     let model = settings.fallback_model.clone().map(Recovery::Model);
-    let stack = |steps: &[Recovery]| {
-        steps
-            .iter()
-            .cloned()
-            .chain(model.clone())
-            .chain([Recovery::Bubble])
-            .collect::<Cow<'static, [Recovery]>>()
-    };
-    let answer = stack(&[Recovery::retry(1), Recovery::repair(2)]);
-    let rate_limit = stack(&[Recovery::retry_with(
-        3,
-        Backoff::fixed(Duration::from_secs(2)),
-    )]);
-    let says = |failures: &[Failures]| {
-        settings
-            .recover
-            .iter()
-            .any(|(key, _)| failures.contains(key))
-    };
+    let answer = stack(&[Recovery::retry(1), Recovery::repair(2)], &model);
+    let wait = Backoff::fixed(Duration::from_secs(2));
+    let rate_limit = stack(&[Recovery::retry_with(3, wait)], &model);
     let limited = Failures::Category(Category::RateLimitError);
     // Text is never a bad answer.
-    let own_answer = is_text || settings.retries.is_some() || says(&[Failures::Answer]);
-    let own_transport =
-        settings.transport_retries.is_some() || says(&[Failures::Transport, limited]);
+    let own_answer =
+        is_text || settings.retries.is_some() || has_stack(settings, &[Failures::Answer]);
+    let own_transport = settings.transport_retries.is_some()
+        || has_stack(settings, &[Failures::Transport, limited]);
     let stacks = settings.recover.to_mut();
     stacks.extend((!own_answer).then_some((Failures::Answer, answer)));
     stacks.extend((!own_transport).then_some((limited, rate_limit)));

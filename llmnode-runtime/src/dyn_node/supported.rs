@@ -40,20 +40,13 @@ fn ends(root: &Value, schema: &Value, depth: u32, known: &mut HashMap<*const Val
         return *ends;
     }
     known.insert(schema, false);
-    let list = |keyword: &str| {
-        schema
-            .get(keyword)
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-    };
     let to = schema
         .get("$ref")
         .and_then(Value::as_str)
         .and_then(|to| target(root, to));
-    let mut inner = list("allOf")
-        .chain(list("anyOf"))
-        .chain(list("oneOf"))
+    let mut inner = schemas(schema, "allOf")
+        .chain(schemas(schema, "anyOf"))
+        .chain(schemas(schema, "oneOf"))
         .chain(to)
         .chain(schema.get("not"));
     let ends = depth < DEEPEST && inner.all(|inner| ends(root, inner, depth + 1, known));
@@ -83,33 +76,50 @@ fn inside<'s>(
     }
 }
 
+fn schemas<'s>(schema: &'s Value, keyword: &str) -> impl Iterator<Item = &'s Value> {
+    schema
+        .get(keyword)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+}
+
+fn is_schema(value: &Value) -> bool {
+    value.is_object() || value.is_boolean()
+}
+
+fn is_list_of(value: &Value, fits: impl Fn(&Value) -> bool) -> bool {
+    value
+        .as_array()
+        .is_some_and(|list| !list.is_empty() && list.iter().all(fits))
+}
+
+fn is_object_of_schemas(value: &Value) -> bool {
+    value
+        .as_object()
+        .is_some_and(|members| members.values().all(is_schema))
+}
+
 fn fault(root: &Value, keyword: &str, value: &Value) -> Option<String> {
-    let is_schema = |value: &Value| value.is_object() || value.is_boolean();
-    let list = |fits: &dyn Fn(&Value) -> bool| {
-        value
-            .as_array()
-            .is_some_and(|list| !list.is_empty() && list.iter().all(fits))
-    };
-    let named = || {
-        value
-            .as_object()
-            .is_some_and(|named| named.values().all(is_schema))
-    };
     let (fits, expected) = match keyword {
         "type" => (
-            is_type(value) || list(&is_type),
+            is_type(value) || is_list_of(value, is_type),
             "a type of JSON, or a list of them",
         ),
         "const" => (true, ""),
-        "enum" => (list(&|_| true), "a list of values"),
+        "enum" => (is_list_of(value, |_| true), "a list of values"),
         "required" => (
             value
                 .as_array()
                 .is_some_and(|all| all.iter().all(Value::is_string)),
             "a list of names",
         ),
-        "properties" | "$defs" | "definitions" => (named(), "an object of schemas"),
-        "allOf" | "anyOf" | "oneOf" | "prefixItems" => (list(&is_schema), "a list of schemas"),
+        "properties" | "$defs" | "definitions" => {
+            (is_object_of_schemas(value), "an object of schemas")
+        }
+        "allOf" | "anyOf" | "oneOf" | "prefixItems" => {
+            (is_list_of(value, is_schema), "a list of schemas")
+        }
         "items" | "additionalProperties" | "not" => (is_schema(value), "a schema"),
         "minItems" | "maxItems" | "minLength" | "maxLength" | "minProperties" | "maxProperties" => {
             (value.is_u64(), "a whole number, 0 or more")

@@ -96,7 +96,8 @@ fn is_separator(c: char) -> bool {
 }
 
 fn unquoted(text: &str) -> String {
-    let (mut kept, mut rest) = (String::new(), text.chars());
+    let mut kept = String::new();
+    let mut rest = text.chars();
     while let Some(c) = rest.next() {
         if !matches!(c, '"' | '`') {
             kept.push(c);
@@ -114,17 +115,18 @@ fn unquoted(text: &str) -> String {
     kept
 }
 
+fn is_hidden(word: &str, answer: &HashSet<&str>) -> bool {
+    let is_small = word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_alphabetic());
+    !word.is_ascii() || !is_small && answer.contains(word.to_ascii_lowercase().as_str())
+}
+
 /// Validators may quote the answer without quotation marks, so its words are hidden, but for those of up to two
 /// letters. Words of other scripts always are: their boundaries are unknown here.
 fn without_words(reason: &str, answer: &HashSet<&str>) -> String {
-    let small = |word: &str| word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_alphabetic());
-    let hidden = |word: &str| {
-        !word.is_ascii() || !small(word) && answer.contains(word.to_ascii_lowercase().as_str())
-    };
     let mut shown = String::new();
     for piece in reason.split_inclusive(is_separator) {
         let word = piece.trim_end_matches(is_separator);
-        match (hidden(word), &piece[word.len()..]) {
+        match (is_hidden(word, answer), &piece[word.len()..]) {
             (false, _) => shown.push_str(piece),
             (true, rest) if shown.trim_end().ends_with('…') => shown.push_str(rest.trim_start()),
             (true, rest) => shown.extend(["…", rest]),

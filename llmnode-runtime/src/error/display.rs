@@ -79,7 +79,9 @@ impl NodeError {
         self.write_place(f)?;
         write!(f, "{category}")?;
         let attempts = self.attempts();
-        if let (true, [.., last]) = (attempts.is_empty(), self.failed_tries()) {
+        if attempts.is_empty()
+            && let [.., last] = self.failed_tries()
+        {
             return write_tries(last, self.failed_tries(), message, f);
         }
         // A single attempt that failed like the call adds nothing.

@@ -80,6 +80,23 @@ struct State {
     ended: bool,
 }
 
+impl State {
+    fn new(started: Instant) -> Self {
+        State {
+            begun: 0,
+            history: CallHistory::default(),
+            messages: Vec::new(),
+            compacted: Vec::new(),
+            carried: None,
+            try_began: started,
+            used_fallback: None,
+            children: None,
+            accounted_until: started,
+            ended: false,
+        }
+    }
+}
+
 /// What the record of the call will have.
 #[derive(Clone, Default)]
 struct CallHistory {
@@ -204,18 +221,7 @@ impl<'r> CallGuard<'r> {
             is_recorded: recorder.is_some() || parent.is_some_and(CallGuard::is_recorded),
             started,
             started_at: SystemTime::now(),
-            state: Mutex::new(State {
-                begun: 0,
-                history: CallHistory::default(),
-                messages: Vec::new(),
-                compacted: Vec::new(),
-                carried: None,
-                try_began: started,
-                used_fallback: None,
-                children: None,
-                accounted_until: started,
-                ended: false,
-            }),
+            state: Mutex::new(State::new(started)),
         };
         if call.is_recorded {
             call.emit(&RunEvent::CallBegan {

@@ -20,15 +20,18 @@ pub struct Correction {
 
 /// `None`: the answer that was refused has no JSON.
 pub(super) fn corrected(refused: &str, accepted: &str) -> Option<Vec<Correction>> {
-    let value = |answer: &str| Some(Reader::new().value(answer).ok()?.value);
     let mut changed = Vec::new();
     compare(
-        Some(&value(refused)?),
-        Some(&value(accepted)?),
+        Some(&value_of(refused)?),
+        Some(&value_of(accepted)?),
         &mut String::new(),
         &mut changed,
     );
     Some(changed)
+}
+
+fn value_of(answer: &str) -> Option<Value> {
+    Some(Reader::new().value(answer).ok()?.value)
 }
 
 fn compare(

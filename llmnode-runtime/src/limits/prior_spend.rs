@@ -6,10 +6,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use llmnode_model::Category;
+use llmnode_model::{Category, TokenUsage};
 
 use super::refusal::Unknown;
-use crate::ledger::{AttemptRecord, NodeKey};
+use crate::ledger::{AttemptRecord, Estimate, NodeKey};
 use crate::money::Money;
 use crate::prices::{Price, PriceTier, Prices};
 
@@ -68,17 +68,13 @@ impl PriorSpend {
             .model
             .as_deref()
             .and_then(|model| self.prices.in_tier(tier).of(model));
-        let estimated =
-            |price: &Price| price.of_tokens(estimate.input, estimate.output.unwrap_or(0));
         // The record of an answer lacks the name that was asked for, whose price may be the one that counts.
         let cost = attempt.cost.and_then(Money::from_f64);
         let one = Spending {
             requests: 1,
             tokens: usage.total().unwrap_or(estimate.total()).into(),
             money: cost
-                .or_else(|| {
-                    price.map(|price: &Price| price.of(&usage).unwrap_or_else(|| estimated(price)))
-                })
+                .or_else(|| Some(cost_of(price?, &usage, estimate)))
                 .unwrap_or_default(),
             unknown_money: match (&attempt.model, price) {
                 _ if cost.is_some() => None,
@@ -116,6 +112,13 @@ impl PriorSpend {
             add(&mut self.names, &node.name, one);
         }
     }
+}
+
+/// By what the provider reported, or by what was estimated where its report is not enough.
+fn cost_of(price: &Price, usage: &TokenUsage, estimate: Estimate) -> Money {
+    price
+        .of(usage)
+        .unwrap_or_else(|| price.of_tokens(estimate.input, estimate.output.unwrap_or(0)))
 }
 
 fn add(to: &mut HashMap<String, Spending>, key: &str, one: &Spending) {

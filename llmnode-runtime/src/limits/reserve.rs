@@ -160,11 +160,12 @@ impl<'c> Reservation<'c> {
         tokens: impl FnOnce() -> RequestTokens,
     ) -> Result<(), (Category, String)> {
         self.release();
-        // By now, its batch has begun: it waits for no first request.
-        let at_once = || Some(Duration::ZERO);
         let limits = self.limits;
         *self = limits
-            .reserve_in(tier, None, tokens, self.names, at_once)
+            .reserve_in(tier, None, tokens, self.names, || {
+                // By now, its batch has begun: it waits for no first request.
+                Some(Duration::ZERO)
+            })
             .await?;
         Ok(())
     }

@@ -147,17 +147,19 @@ struct AskedQuestion {
 
 impl Asked {
     pub(crate) fn new(asks: Asks, arguments: &str, round: u32) -> Self {
-        let unanswered = |question| AskedQuestion {
-            question,
-            reply: None,
-        };
         Asked {
             arguments: arguments.to_owned(),
             memory: asks.memory,
             questions: asks
                 .questions
                 .into_iter()
-                .map(|(name, question)| (name, unanswered(question)))
+                .map(|(name, question)| {
+                    let unanswered = AskedQuestion {
+                        question,
+                        reply: None,
+                    };
+                    (name, unanswered)
+                })
                 .collect(),
             round,
         }

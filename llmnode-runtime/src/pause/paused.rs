@@ -1,5 +1,6 @@
 //! A paused conversation as data.
 
+use std::collections::HashSet;
 use std::error::Error;
 use std::fmt;
 
@@ -52,16 +53,16 @@ impl Paused {
                 }
                 CallState::Asked(asked) => {
                     let node = &self.0.node;
-                    let shown = || {
-                        WaitingCall::shown(
+                    for (name, question) in asked.open() {
+                        let shown = WaitingCall::shown(
                             id.clone(),
                             node.clone(),
                             &call.name,
                             &asked.arguments,
                             false,
-                        )
-                    };
-                    to.extend(asked.open().map(|(name, one)| shown().asking(name, one)));
+                        );
+                        to.push(shown.asking(name, question));
+                    }
                 }
                 CallState::Ended { .. } | CallState::Approval(_) | CallState::Answer(_) => {}
             }
@@ -142,18 +143,16 @@ impl Paused {
     }
 
     fn settle(mut self, id: &str, decision: Option<Decision>) -> Result<Self, NodeError> {
-        let refused = |why: String| NodeError::new(Category::ConfigError, why);
         if let Some((asked, name)) = self.find_question(id) {
-            let is_named = |other: &str| segment(other) == name;
-            match asked.settle(is_named, decision.clone()) {
+            match asked.settle(|other: &str| segment(other) == name, decision.clone()) {
                 Ok(true) => return Ok(self),
                 Ok(false) => {}
-                Err(why) => return Err(refused(format!("the call {id:?}: {why}"))),
+                Err(why) => return Err(refused_decision(format!("the call {id:?}: {why}"))),
             }
         }
         let Some(state) = self.find(id) else {
             let waiting: Vec<_> = self.waiting().into_iter().map(|call| call.id).collect();
-            return Err(refused(format!(
+            return Err(refused_decision(format!(
                 "no call {id:?} is waiting; these are: {}",
                 waiting.join(", ")
             )));
@@ -167,7 +166,7 @@ impl Paused {
                 matches!(decision, Some(Decision::Result(_) | Decision::No(_)) | None),
             ),
             CallState::Ended { .. } | CallState::Within(_) | CallState::Asked(_) => {
-                return Err(refused(format!("the call {id:?} is not waiting")));
+                return Err(refused_decision(format!("the call {id:?} is not waiting")));
             }
         };
         if !fits {
@@ -175,7 +174,7 @@ impl Paused {
                 "the call {id:?} waits for another decision: `answer` is for a tool without a body, and `Approval::yes` and \
                  `Approval::edit` are for one that needs an approval"
             );
-            return Err(refused(why));
+            return Err(refused_decision(why));
         }
         *place = decision;
         Ok(self)
@@ -233,11 +232,11 @@ impl Paused {
         let Conversation {
             messages, calls, ..
         } = &*self.0;
-        let answered = |id: &str| messages.iter().any(|message| message.answers() == Some(id));
+        let answered: HashSet<&str> = messages.iter().filter_map(Message::answers).collect();
         let before = messages
             .iter()
             .flat_map(Message::calls)
-            .filter(|call| answered(&call.id));
+            .filter(|call| answered.contains(&*call.id));
         let ended = calls
             .iter()
             .filter(|open| open.state.result().is_some())
@@ -297,21 +296,24 @@ fn asked(open: &OpenCall) -> Value {
     json!([call, state])
 }
 
+fn refused_decision(why: String) -> NodeError {
+    NodeError::new(Category::ConfigError, why)
+}
+
 impl Conversation {
     pub(crate) fn messages_with_failures(&self) -> Vec<Message> {
-        let failed = |message: &Message| {
-            message
+        let mut messages = Vec::with_capacity(self.messages.len());
+        for message in &self.messages {
+            let is_failed = message
                 .answers()
-                .is_some_and(|id| self.failed.iter().any(|failed| failed == id))
-        };
-        let mark = |message: &Message| {
-            if failed(message) {
+                .is_some_and(|id| self.failed.iter().any(|failed| failed == id));
+            messages.push(if is_failed {
                 message.clone().failed()
             } else {
                 message.clone()
-            }
-        };
-        self.messages.iter().map(mark).collect()
+            });
+        }
+        messages
     }
 }
 

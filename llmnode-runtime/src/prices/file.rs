@@ -53,14 +53,22 @@ impl Prices {
     /// The file cannot be read, or has no price.
     pub fn open(path: impl AsRef<Path>) -> Result<Prices> {
         let path = path.as_ref();
-        let fault = |kind, fault: &str| Error::new(kind, format!("{}: {fault}", path.display()));
-        let text = fs::read(path).map_err(|error| fault(error.kind(), &error.to_string()))?;
-        let file: Value = serde_json::from_slice(&text)
-            .map_err(|error| fault(ErrorKind::InvalidData, &format!("not JSON: {error}")))?;
+        let shown = path.display();
+        let text = fs::read(path)
+            .map_err(|error| Error::new(error.kind(), format!("{shown}: {error}")))?;
+        let file: Value = serde_json::from_slice(&text).map_err(|error| {
+            Error::new(
+                ErrorKind::InvalidData,
+                format!("{shown}: not JSON: {error}"),
+            )
+        })?;
         let prices = read(&file);
         if prices.models.is_empty() {
-            let wanted = "it has no price; write {\"models\": {\"gpt-x\": {\"input\": 2.0, \"output\": 8.0}}}, or take LiteLLM's list";
-            return Err(fault(ErrorKind::InvalidData, wanted));
+            let fault = "it has no price; write {\"models\": {\"gpt-x\": {\"input\": 2.0, \"output\": 8.0}}}, or take LiteLLM's list";
+            return Err(Error::new(
+                ErrorKind::InvalidData,
+                format!("{shown}: {fault}"),
+            ));
         }
         Ok(prices)
     }
@@ -91,21 +99,12 @@ impl Prices {
 
 fn read(file: &Value) -> Prices {
     let made = file.get("made").and_then(Value::as_str).map(str::to_owned);
-    let of = |entries: &Map<String, Value>, read: fn(&Value) -> Option<Price>| {
-        let mut priced = BTreeMap::new();
-        for (name, entry) in entries {
-            if let Some(price) = read(entry).filter(Price::is_sound) {
-                priced.insert(name.clone(), price);
-            }
-        }
-        priced
-    };
     if let Some(models) = file.get("models").and_then(Value::as_object) {
-        return Prices::from_models(of(models, ours), made);
+        return Prices::from_models(priced(models, ours), made);
     }
     let mut models = file
         .as_object()
-        .map(|entries| of(entries, litellms))
+        .map(|entries| priced(entries, litellms))
         .unwrap_or_default();
     let short = models.iter().filter_map(|(name, price)| {
         let prefix = PREFIXES.iter().find(|prefix| name.starts_with(**prefix))?;
@@ -117,14 +116,27 @@ fn read(file: &Value) -> Prices {
     Prices::from_models(models, made)
 }
 
+/// The entries that have a price which can be used.
+fn priced(
+    entries: &Map<String, Value>,
+    read: fn(&Value) -> Option<Price>,
+) -> BTreeMap<String, Price> {
+    let mut priced = BTreeMap::new();
+    for (name, entry) in entries {
+        if let Some(price) = read(entry).filter(Price::is_sound) {
+            priced.insert(name.clone(), price);
+        }
+    }
+    priced
+}
+
 fn ours(entry: &Value) -> Option<Price> {
     let standard = our_tier(entry)?;
-    let tier = |name: &str| entry.get(name).and_then(our_tier);
     Some(Price {
         rates: standard.rates,
         above: standard.above,
-        batch: tier("batch"),
-        flex: tier("flex"),
+        batch: entry.get("batch").and_then(our_tier),
+        flex: entry.get("flex").and_then(our_tier),
         window: tokens(entry, "window"),
     })
 }
@@ -134,13 +146,19 @@ fn tokens(entry: &Value, member: &str) -> Option<u32> {
 }
 
 fn our_tier(entry: &Value) -> Option<TierPrice> {
-    let of = |entry: &Value, base| rates(|at| entry.get(MEMBERS[at].0)?.as_f64(), base);
-    let rates = of(entry, None)?;
+    let rates = our_rates(entry, None)?;
     let above = match entry.get("above") {
         None => None,
-        Some(above) => Some((above.get("tokens")?.as_u64()?, of(above, Some(rates))?)),
+        Some(above) => Some((
+            above.get("tokens")?.as_u64()?,
+            our_rates(above, Some(rates))?,
+        )),
     };
     Some(TierPrice { rates, above })
+}
+
+fn our_rates(entry: &Value, base: Option<Rates>) -> Option<Rates> {
+    rates(|at| entry.get(MEMBERS[at].0)?.as_f64(), base)
 }
 
 fn litellms(entry: &Value) -> Option<Price> {
@@ -158,64 +176,68 @@ fn litellms(entry: &Value) -> Option<Price> {
         return None;
     }
     let standard = litellms_tier(entry, size, "")?;
-    // Of a long prompt, the list may not know what it costs in a batch: then no price of the tier is known.
-    let tier = |end: &str| {
-        let tier = litellms_tier(entry, size, end)?;
-        let is_whole = size.is_none_or(|size| {
-            entry
-                .get(format!("input_cost_per_token_above_{size}k_tokens{end}"))
-                .is_some()
-        });
-        is_whole.then_some(tier)
-    };
     Some(Price {
         rates: standard.rates,
         above: standard.above,
-        batch: tier("_batches"),
-        flex: tier("_flex"),
+        batch: litellms_cheap_tier(entry, size, "_batches"),
+        flex: litellms_cheap_tier(entry, size, "_flex"),
         window: tokens(entry, "max_input_tokens"),
     })
 }
 
+/// Of a long prompt, the list may not know what it costs in a batch: then no price of the tier is known.
+fn litellms_cheap_tier(entry: &Value, size: Option<u64>, end: &str) -> Option<TierPrice> {
+    if let Some(size) = size {
+        entry.get(format!("input_cost_per_token_above_{size}k_tokens{end}"))?;
+    }
+    litellms_tier(entry, size, end)
+}
+
 /// `size`: in thousands of tokens, of prompts that have prices of their own. `end`: of the names of the tier's members.
 fn litellms_tier(entry: &Value, size: Option<u64>, end: &str) -> Option<TierPrice> {
-    let member = |at: usize, of: &str| {
-        let cost = entry.get(format!("{}{of}{end}", MEMBERS[at].1))?;
-        Some(cost.as_f64()? * 1e6)
-    };
-    // Of embeddings, the list has no price of an answer in a batch: there is none.
-    let has_no_answer = entry.get("output_cost_per_token").and_then(Value::as_f64) == Some(0.0);
-    let of = |of: &str, base| {
-        let found = |at: usize| member(at, of).or((at == 1 && has_no_answer).then_some(0.0));
-        rates(found, base)
-    };
-    let rates = of("", None)?;
+    let rates = litellms_rates(entry, "", end, None)?;
     let above = match size {
         None => None,
-        Some(size) => Some((
-            size.checked_mul(1_000)?,
-            of(&format!("_above_{size}k_tokens"), Some(rates))?,
-        )),
+        Some(size) => {
+            let long = format!("_above_{size}k_tokens");
+            let above = litellms_rates(entry, &long, end, Some(rates))?;
+            Some((size.checked_mul(1_000)?, above))
+        }
     };
     Some(TierPrice { rates, above })
+}
+
+/// `long`: what the names of the members of long prompts have behind those of short ones.
+fn litellms_rates(entry: &Value, long: &str, end: &str, base: Option<Rates>) -> Option<Rates> {
+    // Of embeddings, the list has no price of an answer in a batch: there is none.
+    let has_no_answer = entry.get("output_cost_per_token").and_then(Value::as_f64) == Some(0.0);
+    rates(
+        |at| match entry.get(format!("{}{long}{end}", MEMBERS[at].1)) {
+            Some(Value::Number(cost)) => Some(cost.as_f64()? * 1e6),
+            _ if at == 1 && has_no_answer => Some(0.0),
+            _ => None,
+        },
+        base,
+    )
 }
 
 /// Whether a request costs something beside its tokens. The fees of a search (`search_context_cost_per_query`) are for a tool
 /// that most requests do not use, but Perplexity's models always search.
 fn has_fee(entry: &Value) -> bool {
-    let is_due = |member: &str| {
-        entry
-            .get(member)
-            .and_then(Value::as_f64)
-            .is_some_and(|fee| fee > 0.0)
-    };
     let always_searches = entry
         .get("litellm_provider")
         .is_some_and(|provider| provider == "perplexity");
     let has_search_fee = entry.get("search_context_cost_per_query").is_some();
-    is_due("input_cost_per_request")
-        || is_due("input_cost_per_query")
+    is_due(entry, "input_cost_per_request")
+        || is_due(entry, "input_cost_per_query")
         || (always_searches && has_search_fee)
+}
+
+fn is_due(entry: &Value, member: &str) -> bool {
+    entry
+        .get(member)
+        .and_then(Value::as_f64)
+        .is_some_and(|fee| fee > 0.0)
 }
 
 fn size(name: &str) -> Option<u64> {

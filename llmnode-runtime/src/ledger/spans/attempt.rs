@@ -53,17 +53,19 @@ impl AttemptSpan {
         let RequestInfo {
             operation, chat, ..
         } = *info;
-        let named = chat.and_then(|request| request.model.as_deref());
-        let name = || named.or(info.model).or(record.model.as_deref());
+        let name = chat
+            .and_then(|request| request.model.as_deref())
+            .or(info.model)
+            .or(record.model.as_deref());
         let span = tracing::info_span!(
             target: "llmnode::attempt",
             "attempt",
-            { NAME } = %title(operation, name()),
+            { NAME } = %title(operation, name),
             { KIND } = "client",
             { OPERATION } = operation,
             { PROVIDER } = info.provider,
             { OUTPUT_TYPE } = chat.map(|request| if request.output.is_some() { "json" } else { "text" }),
-            { REQUEST_MODEL } = name(),
+            { REQUEST_MODEL } = name,
             { REQUEST_MAX_TOKENS } = chat.and_then(|request| request.max_tokens).map(i64::from),
             { REQUEST_TEMPERATURE } = chat.and_then(|request| request.temperature),
             { SERVER_ADDRESS } = info.server.map(|(host, _)| host),

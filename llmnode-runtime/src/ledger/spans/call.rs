@@ -18,7 +18,6 @@ impl CallSpan {
         all: &Labels,
         shared: Option<&Span>,
     ) -> Self {
-        let labels = || (!all.is_empty()).then(|| field::display(serde_json::json!(all)));
         let conversation = all.get("conversation").map(String::as_str);
         if let Some(shared) = shared {
             shared
@@ -26,7 +25,7 @@ impl CallSpan {
                 .record(CALL_ID, field::display(id));
             shared
                 .record(CALL_PARENT, parent.map(field::display))
-                .record(CALL_LABELS, labels());
+                .record(CALL_LABELS, labels(all));
             shared.record(CONVERSATION, conversation);
             return CallSpan(shared.clone());
         }
@@ -37,7 +36,7 @@ impl CallSpan {
             { NODE } = node,
             { CALL_ID } = %id,
             { CALL_PARENT } = parent.map(field::display),
-            { CALL_LABELS } = labels(),
+            { CALL_LABELS } = labels(all),
             { CONVERSATION } = conversation,
             { OPERATION } = Empty,
             { AGENT_NAME } = Empty,
@@ -77,4 +76,9 @@ impl CallSpan {
             );
         }
     }
+}
+
+/// A span without labels has no field for them.
+fn labels(all: &Labels) -> Option<field::DisplayValue<serde_json::Value>> {
+    (!all.is_empty()).then(|| field::display(serde_json::json!(all)))
 }

@@ -44,13 +44,12 @@ impl<'a> SpanPart<'a> {
 }
 
 pub(super) fn input(messages: &[Message]) -> String {
-    let parts = |message| Message::parts(message).map(SpanPart::part).collect();
-    let spoken = messages.iter().map(|one| SpanMessage {
+    let messages = messages.iter().map(|one| SpanMessage {
         role: one.role,
-        parts: parts(one),
+        parts: one.parts().map(SpanPart::part).collect(),
         finish_reason: None,
     });
-    json(&spoken.collect::<Vec<_>>())
+    json(&messages.collect::<Vec<_>>())
 }
 
 pub(super) fn output(completion: &Completion) -> String {
