@@ -132,8 +132,9 @@ macro_rules! written_as_text {
         impl<'de> Deserialize<'de> for $id {
             fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
                 let text = String::deserialize(from)?;
-                let fault = || de::Error::invalid_value(de::Unexpected::Str(&text), &$example);
-                <$id>::parse(&text).ok_or_else(fault)
+                <$id>::parse(&text).ok_or_else(|| {
+                    de::Error::invalid_value(de::Unexpected::Str(&text), &$example)
+                })
             }
         }
     )*};

@@ -336,11 +336,14 @@ impl Message {
 
     #[doc(hidden)]
     pub fn shown(&self) -> String {
-        let labels =
-            |attachment: Option<&Attachment>| attachment.map(Attachment::label).unwrap_or_default();
-        self.pieces()
-            .map(|(text, attachment)| text.to_owned() + &labels(attachment))
-            .collect()
+        let mut shown = String::new();
+        for (text, attachment) in self.pieces() {
+            shown.push_str(text);
+            if let Some(attachment) = attachment {
+                shown.push_str(&attachment.label());
+            }
+        }
+        shown
     }
 }
 

@@ -57,29 +57,49 @@ impl Serialize for Message {
     }
 }
 
+/// A message as JSON has it.
+#[derive(Deserialize)]
+#[serde(rename = "Message", deny_unknown_fields)]
+struct Form {
+    role: Role,
+    #[serde(default)]
+    content: Option<ParsedContent>,
+    #[serde(default)]
+    tool_calls: Vec<WireCall<'static>>,
+    #[serde(default)]
+    tool_call_id: Option<String>,
+    #[serde(default)]
+    carried: Option<ProviderState>,
+    #[serde(default)]
+    tokens: Option<u64>,
+    #[serde(default)]
+    sent: Option<SentPrompt>,
+    #[serde(default)]
+    found: Option<FoundTools>,
+    #[serde(default)]
+    pinned: bool,
+}
+
+/// Why no provider would take such a message.
+fn fault(
+    role: Role,
+    has_content: bool,
+    has_calls: bool,
+    has_call_id: bool,
+) -> Option<&'static str> {
+    if !has_content && !has_calls {
+        return Some("a message without `tool_calls` needs `content`");
+    }
+    match role {
+        Role::Tool if !has_call_id => Some("a message of a tool needs a `tool_call_id`"),
+        Role::Assistant | Role::Tool => None,
+        _ if has_calls => Some("only messages of the assistant may have `tool_calls`"),
+        _ => None,
+    }
+}
+
 impl<'de> Deserialize<'de> for Message {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(rename = "Message", deny_unknown_fields)]
-        struct Form {
-            role: Role,
-            #[serde(default)]
-            content: Option<ParsedContent>,
-            #[serde(default)]
-            tool_calls: Vec<WireCall<'static>>,
-            #[serde(default)]
-            tool_call_id: Option<String>,
-            #[serde(default)]
-            carried: Option<ProviderState>,
-            #[serde(default)]
-            tokens: Option<u64>,
-            #[serde(default)]
-            sent: Option<SentPrompt>,
-            #[serde(default)]
-            found: Option<FoundTools>,
-            #[serde(default)]
-            pinned: bool,
-        }
         let Form {
             role,
             content,
@@ -91,19 +111,12 @@ impl<'de> Deserialize<'de> for Message {
             found,
             pinned,
         } = Form::deserialize(from)?;
-        let fault = match role {
-            _ if content.is_none() && tool_calls.is_empty() => {
-                Some("a message without `tool_calls` needs `content`")
-            }
-            Role::Tool if tool_call_id.is_none() => {
-                Some("a message of a tool needs a `tool_call_id`")
-            }
-            Role::Assistant | Role::Tool => None,
-            _ if !tool_calls.is_empty() => {
-                Some("only messages of the assistant may have `tool_calls`")
-            }
-            _ => None,
-        };
+        let fault = fault(
+            role,
+            content.is_some(),
+            !tool_calls.is_empty(),
+            tool_call_id.is_some(),
+        );
         if let Some(fault) = fault {
             return Err(D::Error::custom(fault));
         }

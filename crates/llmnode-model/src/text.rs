@@ -42,8 +42,11 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
 
 /// FNV-1a, for labels only: a text with the same hash is easily found.
 pub fn fnv(bytes: &[u8]) -> u64 {
-    let fold = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, fold)
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte: &u8| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+        })
 }
 
 /// Whether this is a hash of an older version: 64 bits, so that it can be forged.

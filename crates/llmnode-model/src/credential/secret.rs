@@ -68,18 +68,19 @@ pub fn redact_secrets(mut text: String, secrets: &[Secret]) -> String {
         if secret.len() < SHORTEST || !text.contains(secret) {
             continue;
         }
-        let is_placeholder = || {
-            PLACEHOLDERS
-                .iter()
-                .any(|word| word.eq_ignore_ascii_case(secret))
-        };
         if secret.len() >= LONG || !secret.chars().all(is_key_character) {
             text = text.replace(secret, REDACTED);
-        } else if !is_placeholder() {
+        } else if !is_placeholder(secret) {
             text = redact_words(&text, |word| word == secret);
         }
     }
     text
+}
+
+fn is_placeholder(secret: &str) -> bool {
+    PLACEHOLDERS
+        .iter()
+        .any(|word| word.eq_ignore_ascii_case(secret))
 }
 
 fn redact_words(text: &str, is_secret: impl Fn(&str) -> bool) -> String {

@@ -30,10 +30,10 @@ pub(super) struct Paced {
 
 impl Lanes {
     pub(super) fn new(pace: Pace) -> Self {
-        let lane = |step: f64| Lane { step, next: None };
+        let request_time = pace.request_time().map(|time| time.as_secs_f64());
         Lanes {
-            requests: pace.request_time().map(|time| lane(time.as_secs_f64())),
-            tokens: pace.token_time().map(lane),
+            requests: request_time.map(|step| Lane { step, next: None }),
+            tokens: pace.token_time().map(|step| Lane { step, next: None }),
             mean_answer: 0.0,
         }
     }

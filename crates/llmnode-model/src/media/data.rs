@@ -120,9 +120,9 @@ pub(super) fn decode(url: &str) -> Result<(&str, Vec<u8>), AttachmentError> {
 }
 
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, AttachmentError> {
-    let unreadable = |source| AttachmentError::unreadable(path, source);
     // Checked before it is opened: opening a pipe waits for its other end.
-    let about = std::fs::metadata(path).map_err(unreadable)?;
+    let about =
+        std::fs::metadata(path).map_err(|source| AttachmentError::unreadable(path, source))?;
     if !about.is_file() {
         return Err(AttachmentError::new(format!(
             "{} is not a file",
@@ -133,7 +133,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, AttachmentError> {
     let most = MAX_BYTES as u64 + 1;
     std::fs::File::open(path)
         .and_then(|file| file.take(most).read_to_end(&mut bytes))
-        .map_err(unreadable)?;
+        .map_err(|source| AttachmentError::unreadable(path, source))?;
     if bytes.len() > MAX_BYTES {
         let size = usize::try_from(about.len())
             .unwrap_or(usize::MAX)

@@ -102,10 +102,9 @@ impl File {
         let path = path.as_ref();
         let bytes = data::read(path)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let is_text = || std::str::from_utf8(&bytes).is_ok_and(|text| !text.contains('\0'));
         match kind::guess(&bytes) {
             Some(found @ "application/pdf") => File::bytes(&name, found, &bytes),
-            None if is_text() => File::bytes(&name, "text/plain", &bytes),
+            None if is_utf8_text(&bytes) => File::bytes(&name, "text/plain", &bytes),
             _ => Err(AttachmentError::new(format!(
                 "{} is neither a PDF nor a text in UTF-8; name its type with `File::bytes`",
                 path.display()
@@ -199,4 +198,8 @@ impl fmt::Debug for Source {
             Source::Data { data, .. } => data.fmt(f),
         }
     }
+}
+
+fn is_utf8_text(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_ok_and(|text| !text.contains('\0'))
 }

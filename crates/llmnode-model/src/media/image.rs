@@ -87,17 +87,13 @@ impl Image {
     /// If it is not such a URL, or is longer than 16 KiB.
     pub fn url(url: impl AsRef<str>) -> Result<Self, AttachmentError> {
         let url = url.as_ref();
-        let starts = |scheme: &str| {
-            url.get(..scheme.len())
-                .is_some_and(|s| s.eq_ignore_ascii_case(scheme))
-        };
-        if starts("data:") {
+        if starts_with(url, "data:") {
             let (media_type, bytes) = data::decode(url)?;
             return Image::bytes(media_type, bytes);
         }
         let host = ["https://", "http://"]
             .into_iter()
-            .find(|scheme| starts(scheme))
+            .find(|scheme| starts_with(url, scheme))
             .map(|scheme| &url[scheme.len()..]);
         let fault = match host {
             None => "does not begin with `https://`, `http://` or `data:`",
@@ -231,4 +227,10 @@ impl fmt::Debug for Image {
         };
         shown.field("detail", &self.detail).finish()
     }
+}
+
+/// Schemes are written in any case.
+fn starts_with(url: &str, scheme: &str) -> bool {
+    url.get(..scheme.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
 }

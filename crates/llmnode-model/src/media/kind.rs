@@ -12,23 +12,26 @@ pub(super) fn media_type(written: &str) -> Result<String, AttachmentError> {
         .unwrap_or_default()
         .trim()
         .to_ascii_lowercase();
-    let token = |part: &str| {
-        (1..=127).contains(&part.len())
-            && part
-                .bytes()
-                .all(|b: u8| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b))
-    };
     match essence.split_once('/') {
-        Some((kind, subtype)) if token(kind) && token(subtype) => Ok(match essence.as_str() {
-            "image/jpg" | "image/pjpeg" => "image/jpeg".to_owned(),
-            "image/x-png" => "image/png".to_owned(),
-            _ => essence,
-        }),
+        Some((kind, subtype)) if is_token(kind) && is_token(subtype) => {
+            Ok(match essence.as_str() {
+                "image/jpg" | "image/pjpeg" => "image/jpeg".to_owned(),
+                "image/x-png" => "image/png".to_owned(),
+                _ => essence,
+            })
+        }
         _ => Err(AttachmentError::new(format!(
             "{:?} is not a media type; write one such as `image/png`",
             one_line(written, 100)
         ))),
     }
+}
+
+fn is_token(part: &str) -> bool {
+    let is_allowed = part
+        .bytes()
+        .all(|b: u8| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b));
+    (1..=127).contains(&part.len()) && is_allowed
 }
 
 pub(super) fn guess(bytes: &[u8]) -> Option<&'static str> {

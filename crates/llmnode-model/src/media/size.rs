@@ -48,14 +48,19 @@ impl Pixels {
 
     /// Squares of so many pixels, once it is made to fit into a square of `most`.
     pub(super) fn tiles(self, side: u32, most: u32) -> u64 {
+        self.tiles_of(self.width, side, most) * self.tiles_of(self.height, side, most)
+    }
+
+    /// Of one side of the image, which is scaled down if its longer one is beyond `most`.
+    fn tiles_of(self, pixels: u32, side: u32, most: u32) -> u64 {
         let longest = u64::from(self.width.max(self.height));
-        let fits = longest <= u64::from(most);
-        let scaled = |pixels: u32| match fits {
-            true => u64::from(pixels),
-            false => (u64::from(pixels) * u64::from(most)).div_ceil(longest),
+        let pixels = u64::from(pixels);
+        let scaled = if longest <= u64::from(most) {
+            pixels
+        } else {
+            (pixels * u64::from(most)).div_ceil(longest)
         };
-        let tiles = |pixels: u32| scaled(pixels).div_ceil(side.into());
-        tiles(self.width) * tiles(self.height)
+        scaled.div_ceil(side.into())
     }
 }
 

@@ -29,10 +29,15 @@ use crate::Request;
 #[track_caller]
 #[expect(clippy::panic, reason = "how a test fails")]
 pub fn assert_prompt(request: &Request, expected: &str) {
-    let (expected, found) = (unindented(expected), request.transcript());
+    let expected = unindented(expected);
+    let found = request.transcript();
     if found != expected {
         panic!("the request is not the expected one; expected:\n{expected}\nfound:\n{found}");
     }
+}
+
+fn is_blank(line: &str) -> bool {
+    line.trim_matches(' ').is_empty()
 }
 
 fn unindented(text: &str) -> String {
@@ -40,15 +45,13 @@ fn unindented(text: &str) -> String {
         return text.to_owned();
     };
     let mut lines: Vec<&str> = block.split('\n').collect();
-    let is_blank = |line: &&str| line.trim_matches(' ').is_empty();
-    if lines.last().is_some_and(is_blank) {
+    if lines.last().is_some_and(|line| is_blank(line)) {
         lines.pop();
     }
-    let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
     let shared = lines
         .iter()
         .filter(|line| !is_blank(line))
-        .map(|line| indent(line))
+        .map(|line| line.len() - line.trim_start_matches(' ').len())
         .min()
         .unwrap_or(0);
     lines
