@@ -147,12 +147,15 @@ fn scripted(reply: &StubReply, id: impl Fn(usize) -> String) -> Option<Option<Mo
         Content::Calls { content, calls } => {
             said.content.clone_from(content);
             said.finish = "tool_calls".to_owned();
-            let call = |(at, (name, arguments)): (usize, &(String, String))| Call {
-                id: id(at),
-                name: name.clone(),
-                arguments: arguments.clone(),
-            };
-            said.calls = calls.iter().enumerate().map(call).collect();
+            said.calls = calls
+                .iter()
+                .enumerate()
+                .map(|(at, (name, arguments)): (usize, &(String, String))| Call {
+                    id: id(at),
+                    name: name.clone(),
+                    arguments: arguments.clone(),
+                })
+                .collect();
         }
         Content::NoChoices => return Some(None),
         _ => return None,
@@ -207,16 +210,15 @@ fn billed_usage(api: Api, billed: BilledPrompt, answer: u64) -> Value {
 }
 
 fn answer_chars(said: &ModelAnswer) -> usize {
-    let chars = |text: &str| text.chars().count();
     let text = said
         .content
         .as_deref()
         .or(said.refusal.as_deref())
-        .map_or(0, chars);
+        .map_or(0, |text| text.chars().count());
     text + said
         .calls
         .iter()
-        .map(|call| chars(&call.arguments))
+        .map(|call| call.arguments.chars().count())
         .sum::<usize>()
 }
 

@@ -29,10 +29,12 @@ impl TokenCounts {
 
     /// Reads a report in the words of any of the APIs.
     pub(super) fn from_json(usage: &Value) -> Option<Self> {
-        let count = |names: [&str; 3]| names.iter().find_map(|name| usage.get(name)?.as_u64());
-        let prompt = count(["prompt_tokens", "input_tokens", "promptTokenCount"]);
-        let completion = count(["completion_tokens", "output_tokens", "candidatesTokenCount"]);
-        let total = count(["total_tokens", "total_tokens", "totalTokenCount"]);
+        let prompt = count(usage, ["prompt_tokens", "input_tokens", "promptTokenCount"]);
+        let completion = count(
+            usage,
+            ["completion_tokens", "output_tokens", "candidatesTokenCount"],
+        );
+        let total = count(usage, ["total_tokens", "total_tokens", "totalTokenCount"]);
         prompt.or(completion).or(total)?;
         let sum = Self::new(prompt.unwrap_or(0), completion.unwrap_or(0));
         Some(Self {
@@ -52,4 +54,8 @@ impl TokenCounts {
 /// One token for every four characters.
 pub(super) fn tokens(chars: usize) -> u64 {
     chars.div_ceil(4) as u64
+}
+
+fn count(usage: &Value, names: [&str; 3]) -> Option<u64> {
+    names.iter().find_map(|name| usage.get(name)?.as_u64())
 }

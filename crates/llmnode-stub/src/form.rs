@@ -119,15 +119,13 @@ impl<'a> Filler<'a> {
         }
         let words = self.until(">")?;
         let kind = words.split([',', ':']).next().unwrap_or_default();
-        let least = || {
-            number_in(words, "from ")
-                .or_else(|| number_in(words, ", "))
-                .unwrap_or(0)
-        };
         Some(match kind.split(" from ").next().unwrap_or_default() {
             "true or false" => json!(false),
             "any JSON value" => json!("text"),
-            "whole number" | "number" => json!(least()),
+            "whole number" | "number" => {
+                let least = number_in(words, "from ").or_else(|| number_in(words, ", "));
+                json!(least.unwrap_or(0))
+            }
             name => return self.defined(name),
         })
     }

@@ -96,10 +96,12 @@ pub(super) fn text_of(content: Option<&Value>) -> String {
     match content {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Array(parts)) => {
-            let word =
-                |part: &Value, name| part.get(name).and_then(Value::as_str).map(str::to_owned);
             let texts = parts.iter().filter_map(|part| {
-                word(part, "text").or_else(|| word(part, "type").map(|kind| format!("[{kind}]")))
+                if let Some(Value::String(text)) = part.get("text") {
+                    return Some(text.clone());
+                }
+                let kind = part.get("type")?.as_str()?;
+                Some(format!("[{kind}]"))
             });
             texts.collect::<Vec<_>>().join("\n")
         }

@@ -52,13 +52,15 @@ fn without_marks(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
             let kept = members.iter().filter(|(name, _)| *name != "cache_control");
-            let unmarked = |value: &Value| match value {
-                Value::String(text) => json!([{"type": "text", "text": text}]),
-                other => without_marks(other),
-            };
-            let kept = kept.map(|(name, value)| match &**name {
-                "content" => (name.clone(), unmarked(value)),
-                _ => (name.clone(), without_marks(value)),
+            let kept = kept.map(|(name, value)| {
+                let value = match value {
+                    // One block and a text are the same content.
+                    Value::String(text) if name == "content" => {
+                        json!([{"type": "text", "text": text}])
+                    }
+                    other => without_marks(other),
+                };
+                (name.clone(), value)
             });
             Value::Object(kept.collect())
         }

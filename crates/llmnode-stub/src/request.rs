@@ -97,15 +97,8 @@ pub(super) fn parse_head(bytes: &[u8]) -> Result<Head, BadRequest> {
         let (name, value) = header_line(line)?;
         headers.push(name.to_owned(), value.to_owned());
     }
-    let says = |name: &str, word: &str| {
-        headers.all(name).any(|value| {
-            value
-                .split(',')
-                .any(|v| v.trim().eq_ignore_ascii_case(word))
-        })
-    };
-    let keep_alive = version_11 && !says("connection", "close");
-    let expects_continue = says("expect", "100-continue");
+    let keep_alive = version_11 && !has_word(&headers, "connection", "close");
+    let expects_continue = has_word(&headers, "expect", "100-continue");
     let framing = framing(&headers)?;
     Ok(Head {
         method,
@@ -118,16 +111,16 @@ pub(super) fn parse_head(bytes: &[u8]) -> Result<Head, BadRequest> {
 }
 
 fn request_line(line: &str) -> Result<(String, String, bool), BadRequest> {
-    let bad = || BadRequest::new(400, "the request line is not `METHOD TARGET HTTP/1.1`");
     let mut parts = line.split(' ');
     let (Some(method), Some(target), Some(version), None) =
         (parts.next(), parts.next(), parts.next(), parts.next())
     else {
-        return Err(bad());
+        return Err(bad_request_line());
     };
-    let printable = |text: &str| !text.is_empty() && text.chars().all(|c| !c.is_control());
-    if method.is_empty() || !method.bytes().all(is_token) || !printable(target) {
-        return Err(bad());
+    let is_method = !method.is_empty() && method.bytes().all(is_token);
+    let is_target = !target.is_empty() && target.chars().all(|c| !c.is_control());
+    if !is_method || !is_target {
+        return Err(bad_request_line());
     }
     match version {
         "HTTP/1.1" => Ok((method.to_owned(), target.to_owned(), true)),
@@ -136,19 +129,35 @@ fn request_line(line: &str) -> Result<(String, String, bool), BadRequest> {
             505,
             "this server speaks HTTP/1.1 and HTTP/1.0 only",
         )),
-        _ => Err(bad()),
+        _ => Err(bad_request_line()),
     }
 }
 
+fn bad_request_line() -> BadRequest {
+    BadRequest::new(400, "the request line is not `METHOD TARGET HTTP/1.1`")
+}
+
+fn bad_header_line() -> BadRequest {
+    BadRequest::new(400, "a header line is not `Name: value`")
+}
+
+/// One of the words of a header, which commas separate.
+fn has_word(headers: &LoggedHeaders, name: &str, word: &str) -> bool {
+    headers.all(name).any(|value| {
+        value
+            .split(',')
+            .any(|part| part.trim().eq_ignore_ascii_case(word))
+    })
+}
+
 fn header_line(line: &str) -> Result<(&str, &str), BadRequest> {
-    let bad = || BadRequest::new(400, "a header line is not `Name: value`");
-    let (name, value) = line.split_once(':').ok_or_else(bad)?;
+    let (name, value) = line.split_once(':').ok_or_else(bad_header_line)?;
     let value = value.trim_matches([' ', '\t']);
     if name.is_empty()
         || !name.bytes().all(is_token)
         || value.chars().any(|c| c.is_control() && c != '\t')
     {
-        return Err(bad());
+        return Err(bad_header_line());
     }
     Ok((name, value))
 }

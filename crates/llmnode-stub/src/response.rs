@@ -65,29 +65,14 @@ impl Response {
                 usage: None,
             });
         }
-        let ok = |content_type, body, usage| {
-            Some(Self {
-                status: 200,
-                headers,
-                content_type,
-                body,
-                usage,
-            })
-        };
-        if let Content::Stream(pieces) = &reply.content {
-            return ok(EVENTS, Body::Pieces(Arc::clone(pieces)), None);
-        }
-        if let Content::Filler(bytes) = reply.content {
-            let (filler, usage) = completion::filler_completion(reply, bytes, request);
-            return ok(JSON, Body::Filler(filler), usage);
-        }
-        let (body, usage) = completion::for_request(reply, request)?;
-        let asked = request.json().unwrap_or(&Value::Null);
-        match wire::streamed(api, request.path(), asked, &body, reply.pieces.as_deref()) {
-            Some(Streamed::Events(events)) => ok(EVENTS, Body::Pieces(events.into()), usage),
-            Some(Streamed::List(list)) => ok(JSON, bytes(&list), usage),
-            None => ok(JSON, bytes(&body), usage),
-        }
+        let (content_type, body, usage) = answer(reply, request, api)?;
+        Some(Self {
+            status: 200,
+            headers,
+            content_type,
+            body,
+            usage,
+        })
     }
 
     pub(super) fn header(&self, name: &str) -> Option<&str> {
@@ -103,40 +88,44 @@ impl Response {
     }
 
     pub(super) fn write_head(&self, out: &mut Vec<u8>, request_id: &str, close: bool) {
-        let mut line = |parts: [&str; 3]| {
-            parts
-                .iter()
-                .for_each(|part| out.extend_from_slice(part.as_bytes()));
-            out.extend_from_slice(b"\r\n");
-        };
-        line([
-            "HTTP/1.1 ",
-            &format!("{:03} ", self.status),
-            reason(self.status),
-        ]);
+        write_line(
+            out,
+            [
+                "HTTP/1.1 ",
+                &format!("{:03} ", self.status),
+                reason(self.status),
+            ],
+        );
         if self.may_have_body() {
-            self.default_header("content-type", self.content_type, &mut line);
+            self.default_header(out, "content-type", self.content_type);
             if matches!(self.body, Body::Pieces(_)) {
-                self.default_header("transfer-encoding", "chunked", &mut line);
+                self.default_header(out, "transfer-encoding", "chunked");
             } else if self.header("transfer-encoding").is_none() {
-                self.default_header("content-length", &self.body.len().to_string(), &mut line);
+                self.default_header(out, "content-length", &self.body.len().to_string());
             }
         }
-        self.default_header("x-request-id", request_id, &mut line);
+        self.default_header(out, "x-request-id", request_id);
         if close {
-            self.default_header("connection", "close", &mut line);
+            self.default_header(out, "connection", "close");
         }
         for (name, value) in &self.headers {
-            line([name, ": ", value]);
+            write_line(out, [name, ": ", value]);
         }
-        line(["", "", ""]);
+        write_line(out, ["", "", ""]);
     }
 
-    fn default_header(&self, name: &str, value: &str, line: &mut impl FnMut([&str; 3])) {
+    fn default_header(&self, out: &mut Vec<u8>, name: &str, value: &str) {
         if self.header(name).is_none() {
-            line([name, ": ", value]);
+            write_line(out, [name, ": ", value]);
         }
     }
+}
+
+fn write_line(out: &mut Vec<u8>, parts: [&str; 3]) {
+    for part in parts {
+        out.extend_from_slice(part.as_bytes());
+    }
+    out.extend_from_slice(b"\r\n");
 }
 
 impl Body {
@@ -149,6 +138,30 @@ impl Body {
                 .saturating_add((f.before.len() + f.after.len()) as u64),
         }
     }
+}
+
+/// What a reply of 200 has. `None`: the reply is no answer of a model.
+fn answer(
+    reply: &StubReply,
+    request: &LoggedRequest,
+    api: Api,
+) -> Option<(&'static str, Body, Option<TokenCounts>)> {
+    if let Content::Stream(pieces) = &reply.content {
+        return Some((EVENTS, Body::Pieces(Arc::clone(pieces)), None));
+    }
+    if let Content::Filler(bytes) = reply.content {
+        let (filler, usage) = completion::filler_completion(reply, bytes, request);
+        return Some((JSON, Body::Filler(filler), usage));
+    }
+    let (body, usage) = completion::for_request(reply, request)?;
+    let sent = request.json().unwrap_or(&Value::Null);
+    let streamed = wire::streamed(api, request.path(), sent, &body, reply.pieces.as_deref());
+    let (content_type, body) = match streamed {
+        Some(Streamed::Events(events)) => (EVENTS, Body::Pieces(events.into())),
+        Some(Streamed::List(list)) => (JSON, bytes(&list)),
+        None => (JSON, bytes(&body)),
+    };
+    Some((content_type, body, usage))
 }
 
 fn bytes(json: &Value) -> Body {

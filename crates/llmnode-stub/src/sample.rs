@@ -59,14 +59,11 @@ impl<'a> Sampler<'a> {
             return Ok(fixed.clone());
         }
         let union = UNIONS.into_iter().find(|key| schema.contains_key(*key));
-        let is_known = |key: &str| {
-            let mut keys = union
-                .unwrap_or(FULFILLED)
-                .split(' ')
-                .chain(HARMLESS.split(' '));
-            key.starts_with("x-") || keys.any(|known| known == key)
-        };
-        let unknown = schema.keys().find(|key| !is_known(key));
+        let keywords = union.unwrap_or(FULFILLED);
+        let unknown = schema.keys().find(|key| {
+            let mut known = keywords.split(' ').chain(HARMLESS.split(' '));
+            !key.starts_with("x-") && !known.any(|known| known == *key)
+        });
         match (unknown, union) {
             (Some(key), _) => Err(unfulfilled(key, place)),
             (None, Some("$ref")) => self
@@ -78,9 +75,8 @@ impl<'a> Sampler<'a> {
     }
 
     fn of_type(&mut self, schema: &'a Schema, place: &str) -> Result<Value, String> {
-        let has = |key| schema.contains_key(key);
         let kind = schema.get("type").map(|kind| kind.get(0).unwrap_or(kind));
-        let implied = if has("required") || has("properties") {
+        let implied = if schema.contains_key("required") || schema.contains_key("properties") {
             "object"
         } else {
             "string"
@@ -90,9 +86,11 @@ impl<'a> Sampler<'a> {
             Some("boolean") => (Some(json!(false)), "type"),
             Some("integer") => (number(schema, true), "minimum"),
             Some("number") => (number(schema, false), "minimum"),
-            Some("string") if has("format") => (None, "format"),
+            Some("string") if schema.contains_key("format") => (None, "format"),
             Some("string") => (text(schema), "minLength"),
-            Some("array") if has("uniqueItems") && size(schema, "minItems") > Some(1) => {
+            Some("array")
+                if schema.contains_key("uniqueItems") && size(schema, "minItems") > Some(1) =>
+            {
                 (None, "uniqueItems")
             }
             Some("array") => return self.list(schema, place),
@@ -128,10 +126,12 @@ impl<'a> Sampler<'a> {
     fn list(&mut self, schema: &'a Schema, place: &str) -> Result<Value, String> {
         let first = schema.get("prefixItems");
         let rest = schema.get("items").unwrap_or(&ANY);
-        let item = |index: usize| first.and_then(|first| first.get(index)).unwrap_or(rest);
         let place = format!("{place}/items");
         (0..size(schema, "minItems").unwrap_or(0))
-            .map(|index| self.value(item(index), &place))
+            .map(|index| {
+                let item = first.and_then(|first| first.get(index)).unwrap_or(rest);
+                self.value(item, &place)
+            })
             .collect()
     }
 
@@ -141,14 +141,13 @@ impl<'a> Sampler<'a> {
             .and_then(Value::as_array)
             .into_iter()
             .flatten();
-        let member = |name: &str| schema.get("properties")?.get(name);
+        let properties = schema.get("properties");
         let other = schema.get("additionalProperties").unwrap_or(&ANY);
         let members = required.filter_map(Value::as_str).map(|name| {
             let place = format!("{place}/properties/{name}");
-            Ok((
-                name.to_owned(),
-                self.value(member(name).unwrap_or(other), &place)?,
-            ))
+            let member = properties.and_then(|properties| properties.get(name));
+            let value = self.value(member.unwrap_or(other), &place)?;
+            Ok((name.to_owned(), value))
         });
         Ok(Value::Object(members.collect::<Result<_, String>>()?))
     }
@@ -180,13 +179,22 @@ fn text(schema: &Schema) -> Option<Value> {
     )
 }
 
+fn bound(schema: &Schema, key: &str) -> Option<f64> {
+    schema.get(key).and_then(Value::as_f64)
+}
+
 /// The lowest allowed number; without one, 0 or the next one below.
 fn number(schema: &Schema, is_whole: bool) -> Option<Value> {
-    let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
-    let above = bound("exclusiveMinimum");
-    let below = bound("exclusiveMaximum");
-    let least = bound("minimum").into_iter().chain(above).reduce(f64::max);
-    let most = bound("maximum").into_iter().chain(below).reduce(f64::min);
+    let above = bound(schema, "exclusiveMinimum");
+    let below = bound(schema, "exclusiveMaximum");
+    let least = bound(schema, "minimum")
+        .into_iter()
+        .chain(above)
+        .reduce(f64::max);
+    let most = bound(schema, "maximum")
+        .into_iter()
+        .chain(below)
+        .reduce(f64::min);
     let mut number = least.unwrap_or_else(|| most.map_or(0.0, |most| most.min(0.0)));
     let round = if least.is_some() {
         f64::ceil

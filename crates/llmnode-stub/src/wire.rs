@@ -75,10 +75,12 @@ pub(super) fn streamed(
         let events = gemini::events(body, given);
         return gemini_stream(target).map(|stream| match stream {
             GeminiStream::List => Streamed::List(events.into()),
-            GeminiStream::Events => {
-                let event = |event: &Value| format!("data: {event}\r\n\r\n").into_bytes();
-                Streamed::Events(events.iter().map(event).collect())
-            }
+            GeminiStream::Events => Streamed::Events(
+                events
+                    .iter()
+                    .map(|event: &Value| format!("data: {event}\r\n\r\n").into_bytes())
+                    .collect(),
+            ),
         });
     }
     if asked["stream"] != true {

@@ -76,8 +76,12 @@ fn create(server: &dyn Server, request: &LoggedRequest) -> StubReply {
 
 fn line(request: &Value) -> Result<Line, String> {
     let id = request["custom_id"].as_str().unwrap_or_default();
-    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
-    if id.is_empty() || id.len() > 64 || !id.chars().all(is_letter) {
+    if id.is_empty()
+        || id.len() > 64
+        || !id
+            .chars()
+            .all(|letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_'))
+    {
         return Err("custom_id: String should match pattern '^[a-zA-Z0-9_-]{1,64}$'".to_owned());
     }
     let params = &request["params"];
@@ -128,7 +132,6 @@ fn shown(order: &Order) -> Value {
         State::Completed | State::Refused | State::Expired | State::Cancelled => "ended",
     };
     let url = (state == "ended").then(|| format!("/v1/messages/batches/{}/results", order.id));
-    let count = |is: fn(&LineEnd) -> bool| order.results.iter().filter(|one| is(&one.end)).count();
     let processing = match state {
         "ended" => 0,
         _ => order.lines.len(),
@@ -139,10 +142,10 @@ fn shown(order: &Order) -> Value {
         "processing_status": state,
         "request_counts": {
             "processing": processing,
-            "succeeded": count(|end| matches!(end, LineEnd::Response { status, .. } if *status < 400)),
-            "errored": count(|end| matches!(end, LineEnd::Response { status, .. } if *status >= 400)),
-            "canceled": count(|end| matches!(end, LineEnd::Cancelled)),
-            "expired": count(|end| matches!(end, LineEnd::Expired)),
+            "succeeded": count(order, |end| matches!(end, LineEnd::Response { status, .. } if *status < 400)),
+            "errored": count(order, |end| matches!(end, LineEnd::Response { status, .. } if *status >= 400)),
+            "canceled": count(order, |end| matches!(end, LineEnd::Cancelled)),
+            "expired": count(order, |end| matches!(end, LineEnd::Expired)),
         },
         "created_at": created_at(),
         "results_url": url,
@@ -200,4 +203,12 @@ fn result(outcome: &Outcome) -> Value {
         LineEnd::Cancelled => json!({"type": "canceled"}),
     };
     json!({"custom_id": outcome.line, "result": result})
+}
+
+fn count(order: &Order, is_counted: fn(&LineEnd) -> bool) -> usize {
+    order
+        .results
+        .iter()
+        .filter(|result| is_counted(&result.end))
+        .count()
 }

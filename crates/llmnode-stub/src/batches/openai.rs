@@ -252,11 +252,6 @@ fn shown(order: &Order) -> Value {
         State::Cancelling => "cancelling",
         State::Cancelled => "cancelled",
     };
-    let file = |id: &Option<String>| match id {
-        Some(id) => json!(id),
-        None if order.way.empty_file_ids && order.state != State::UnderWay => json!(""),
-        None => Value::Null,
-    };
     let errors: Vec<Value> = order
         .faults
         .iter()
@@ -278,8 +273,8 @@ fn shown(order: &Order) -> Value {
         "completion_window": "24h",
         "status": state,
         "errors": if has_failed { json!({"object": "list", "data": errors}) } else { Value::Null },
-        "output_file_id": file(&order.output_file),
-        "error_file_id": file(&order.error_file),
+        "output_file_id": file_id(order, &order.output_file),
+        "error_file_id": file_id(order, &order.error_file),
         "request_counts": {
             "total": order.lines.len(),
             "completed": completed,
@@ -312,24 +307,40 @@ fn write_files(all: &mut Batches, id: &str) {
         to.push_str(&result(order, outcome).to_string());
         to.push('\n');
     }
-    let mut add = |content: String| (!content.is_empty()).then(|| all.add_file(content));
-    let output_file = add(answers);
-    let error_file = add(errors);
+    let output_file = add_file(all, answers);
+    let error_file = add_file(all, errors);
     if let Some(order) = all.orders.get_mut(id) {
         order.output_file = output_file;
         order.error_file = error_file;
     }
 }
 
+/// No file is made without lines.
+fn add_file(all: &mut Batches, content: String) -> Option<String> {
+    if content.is_empty() {
+        return None;
+    }
+    Some(all.add_file(content))
+}
+
+fn file_id(order: &Order, id: &Option<String>) -> Value {
+    match id {
+        Some(id) => json!(id),
+        None if order.way.empty_file_ids && order.state != State::UnderWay => json!(""),
+        None => Value::Null,
+    }
+}
+
+fn line_error(outcome: &Outcome, id: &str, code: &str, message: &str) -> Value {
+    json!({
+        "id": id, "custom_id": outcome.line, "response": null,
+        "error": {"code": code, "message": message},
+    })
+}
+
 /// The error of a response stands in its body, and `error` is null then.
 fn result(order: &Order, outcome: &Outcome) -> Value {
     let id = format!("batch_req_{}", outcome.line);
-    let error = |code: &str, message: &str| {
-        json!({
-            "id": id, "custom_id": outcome.line, "response": null,
-            "error": {"code": code, "message": message},
-        })
-    };
     match &outcome.end {
         LineEnd::Response { status, body } => {
             let body = match order.way.as_texts {
@@ -342,10 +353,17 @@ fn result(order: &Order, outcome: &Outcome) -> Value {
                 "error": null,
             })
         }
-        LineEnd::Expired => error(
+        LineEnd::Expired => line_error(
+            outcome,
+            &id,
             "batch_expired",
             "This request could not be executed before the completion window expired.",
         ),
-        LineEnd::Cancelled => error("batch_cancelled", "This request was cancelled."),
+        LineEnd::Cancelled => line_error(
+            outcome,
+            &id,
+            "batch_cancelled",
+            "This request was cancelled.",
+        ),
     }
 }

@@ -318,11 +318,10 @@ impl Batches {
     /// What is wrong with a further order of so many lines: no more than this wait, of all orders.
     pub(super) fn queue_fault(&self, lines: usize) -> Option<(String, String, Option<u64>)> {
         let most = self.most_lines?;
-        let waits = |order: &&Order| order.state == State::UnderWay && order.faults.is_empty();
         let waiting: usize = self
             .orders
             .values()
-            .filter(waits)
+            .filter(|order: &&Order| order.state == State::UnderWay && order.faults.is_empty())
             .map(|order| order.lines.len())
             .sum();
         let message = format!("Enqueued token limit reached: {waiting} of {most} lines wait");

@@ -9,31 +9,32 @@ pub(crate) fn events(body: &Value, given: Option<&[String]>, asked: &Value) -> V
     let mut events = Vec::new();
     if let Some(choice) = body["choices"].get(0) {
         let message = &choice["message"];
-        let mut delta = |delta: Value| {
-            events.push(chunk(
-                body,
-                json!([{"index": 0, "delta": delta, "finish_reason": null}]),
-            ))
-        };
-        delta(json!({"role": "assistant", "content": ""}));
+        let mut deltas = Vec::new();
+        deltas.push(json!({"role": "assistant", "content": ""}));
         for text in pieces(message["reasoning_content"].as_str().unwrap_or_default()) {
-            delta(json!({"reasoning_content": text}));
+            deltas.push(json!({"reasoning_content": text}));
         }
         let text = message["content"].as_str().unwrap_or_default();
         for text in given.map_or_else(|| pieces(text), <[String]>::to_vec) {
-            delta(json!({"content": text}));
+            deltas.push(json!({"content": text}));
         }
         for text in pieces(message["refusal"].as_str().unwrap_or_default()) {
-            delta(json!({"refusal": text}));
+            deltas.push(json!({"refusal": text}));
         }
         for (index, call) in list(&message["tool_calls"]).iter().enumerate() {
             let function = json!({"name": call["function"]["name"], "arguments": ""});
             let begun =
                 json!({"index": index, "id": call["id"], "type": "function", "function": function});
-            delta(json!({"tool_calls": [begun]}));
+            deltas.push(json!({"tool_calls": [begun]}));
             for text in pieces(call["function"]["arguments"].as_str().unwrap_or_default()) {
-                delta(json!({"tool_calls": [{"index": index, "function": {"arguments": text}}]}));
+                deltas.push(
+                    json!({"tool_calls": [{"index": index, "function": {"arguments": text}}]}),
+                );
             }
+        }
+        for delta in deltas {
+            let choice = json!({"index": 0, "delta": delta, "finish_reason": null});
+            events.push(chunk(body, json!([choice])));
         }
         let finish = &choice["finish_reason"];
         events.push(chunk(

@@ -10,13 +10,15 @@ use super::counts::TokenCounts;
 use super::model_answer::{CREATED, Call, Envelope, ModelAnswer, Wanted, list, text_of, word};
 
 pub(super) fn conversation(body: &Value) -> Vec<(String, String)> {
-    let message = |message: &Value| {
-        (
-            word(message, "role").to_owned(),
-            text_of(message.get("content")),
-        )
-    };
-    list(&body["messages"]).iter().map(message).collect()
+    list(&body["messages"])
+        .iter()
+        .map(|message: &Value| {
+            (
+                word(message, "role").to_owned(),
+                text_of(message.get("content")),
+            )
+        })
+        .collect()
 }
 
 pub(super) fn wanted(body: &Value) -> Wanted<'_> {
@@ -24,16 +26,10 @@ pub(super) fn wanted(body: &Value) -> Wanted<'_> {
     let forced = body
         .pointer("/tool_choice/function/name")
         .and_then(Value::as_str);
-    let parameters = |name: &str| {
-        let mut functions = list(&body["tools"]).iter().map(|tool| &tool["function"]);
-        functions
-            .find(|function| function["name"] == name)?
-            .get("parameters")
-    };
     Wanted {
         schema: format["json_schema"].get("schema"),
         is_json: format["type"] == "json_object",
-        function: forced.map(|name| (name, parameters(name))),
+        function: forced.map(|name| (name, parameters(body, name))),
         limit: ["max_completion_tokens", "max_tokens"]
             .iter()
             .find_map(|name| body.get(name)?.as_u64()),
@@ -86,7 +82,12 @@ pub(super) fn error(kind: &str, code: &Value, message: &str) -> Value {
 }
 
 pub(super) fn models(ids: &[String]) -> Value {
-    let model =
-        |id: &String| json!({"id": id, "object": "model", "created": 0, "owned_by": "stub"});
-    json!({"object": "list", "data": ids.iter().map(model).collect::<Vec<_>>()})
+    json!({"object": "list", "data": ids.iter().map(|id: &String| json!({"id": id, "object": "model", "created": 0, "owned_by": "stub"})).collect::<Vec<_>>()})
+}
+
+fn parameters<'b>(body: &'b Value, name: &str) -> Option<&'b Value> {
+    let mut functions = list(&body["tools"]).iter().map(|tool| &tool["function"]);
+    functions
+        .find(|function| function["name"] == name)?
+        .get("parameters")
 }

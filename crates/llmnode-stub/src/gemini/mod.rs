@@ -35,15 +35,16 @@ pub(super) fn conversation(body: &Value) -> Vec<(String, String)> {
 }
 
 fn texts(parts: &Value) -> String {
-    let text = |part: &Value| match part.get("text").and_then(Value::as_str) {
-        Some(text) => Some(text.to_owned()),
-        None if part.get("inlineData").is_some() => Some("[inlineData]".to_owned()),
-        None if part.get("fileData").is_some() => Some("[fileData]".to_owned()),
-        None => None,
-    };
     list(parts)
         .iter()
-        .filter_map(text)
+        .filter_map(
+            |part: &Value| match part.get("text").and_then(Value::as_str) {
+                Some(text) => Some(text.to_owned()),
+                None if part.get("inlineData").is_some() => Some("[inlineData]".to_owned()),
+                None if part.get("fileData").is_some() => Some("[fileData]".to_owned()),
+                None => None,
+            },
+        )
         .collect::<Vec<_>>()
         .join("\n")
 }
@@ -65,21 +66,12 @@ pub(super) fn wanted(body: &Value) -> Wanted<'_> {
         ("ANY", [one]) => one.as_str(),
         _ => None,
     };
-    let parameters = |name: &str| {
-        let mut functions = list(&body["tools"])
-            .iter()
-            .flat_map(|tool| list(&tool["functionDeclarations"]));
-        let function = functions.find(|function| function["name"] == name)?;
-        function
-            .get("parametersJsonSchema")
-            .or_else(|| function.get("parameters"))
-    };
     Wanted {
         schema: config
             .get("responseJsonSchema")
             .or_else(|| config.get("responseSchema")),
         is_json: config["responseMimeType"] == "application/json",
-        function: forced.map(|name| (name, parameters(name))),
+        function: forced.map(|name| (name, parameters(body, name))),
         limit: config["maxOutputTokens"].as_u64(),
     }
 }
@@ -133,7 +125,9 @@ fn parts(said: &ModelAnswer, around: &Envelope<'_>) -> Vec<Value> {
         .iter()
         .position(|part| part.get("functionCall").is_some());
     let signed = signed.or_else(|| parts.len().checked_sub(1));
-    if let (true, Some(at)) = (said.reasoning.is_some(), signed) {
+    if let Some(at) = signed
+        && said.reasoning.is_some()
+    {
         parts[at]["thoughtSignature"] = json!(around.signature);
     }
     parts
@@ -169,6 +163,15 @@ pub(super) fn error(status: u16, message: &str) -> Value {
 }
 
 pub(super) fn models(ids: &[String]) -> Value {
-    let model = |id: &String| json!({"name": format!("models/{id}"), "displayName": id});
-    json!({"models": ids.iter().map(model).collect::<Vec<_>>()})
+    json!({"models": ids.iter().map(|id: &String| json!({"name": format!("models/{id}"), "displayName": id})).collect::<Vec<_>>()})
+}
+
+fn parameters<'b>(body: &'b Value, name: &str) -> Option<&'b Value> {
+    let mut functions = list(&body["tools"])
+        .iter()
+        .flat_map(|tool| list(&tool["functionDeclarations"]));
+    let function = functions.find(|function| function["name"] == name)?;
+    function
+        .get("parametersJsonSchema")
+        .or_else(|| function.get("parameters"))
 }

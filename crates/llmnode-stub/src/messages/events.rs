@@ -39,8 +39,11 @@ fn add_block(events: &mut Vec<Value>, at: usize, block: &Value, given: Option<&[
         "thinking" => {
             begun["thinking"] = json!("");
             begun["signature"] = json!("");
-            let piece = |text| json!({"type": "thinking_delta", "thinking": text});
-            deltas.extend(pieces(word(block, "thinking")).into_iter().map(piece));
+            deltas.extend(
+                pieces(word(block, "thinking"))
+                    .into_iter()
+                    .map(|text| json!({"type": "thinking_delta", "thinking": text})),
+            );
             deltas.push(json!({"type": "signature_delta", "signature": block["signature"]}));
         }
         "tool_use" => {
@@ -49,8 +52,11 @@ fn add_block(events: &mut Vec<Value>, at: usize, block: &Value, given: Option<&[
                 Value::String(text) => text.clone(),
                 input => input.to_string(),
             };
-            let piece = |text| json!({"type": "input_json_delta", "partial_json": text});
-            deltas.extend(pieces(&input).into_iter().map(piece));
+            deltas.extend(
+                pieces(&input)
+                    .into_iter()
+                    .map(|text| json!({"type": "input_json_delta", "partial_json": text})),
+            );
         }
         _ => {
             begun["text"] = json!("");

@@ -20,10 +20,13 @@ pub(super) fn conversation(body: &Value) -> Vec<(String, String)> {
         let blocks = list(&message["content"]);
         let results = blocks.iter().filter(|block| block["type"] == "tool_result");
         said.extend(results.map(|result| ("tool".to_owned(), text_of(result.get("content")))));
-        let is_said = |block: &&Value| {
-            !matches!(word(block, "type"), "tool_result" | "tool_use" | "thinking")
-        };
-        let others: Vec<Value> = blocks.iter().filter(is_said).cloned().collect();
+        let others: Vec<Value> = blocks
+            .iter()
+            .filter(|block: &&Value| {
+                !matches!(word(block, "type"), "tool_result" | "tool_use" | "thinking")
+            })
+            .cloned()
+            .collect();
         if message["content"].is_string() {
             said.push((role, text_of(message.get("content"))));
         } else if !others.is_empty() || role == "assistant" {
@@ -36,16 +39,10 @@ pub(super) fn conversation(body: &Value) -> Vec<(String, String)> {
 pub(super) fn wanted(body: &Value) -> Wanted<'_> {
     let choice = &body["tool_choice"];
     let forced = (choice["type"] == "tool").then(|| word(choice, "name"));
-    let parameters = |name: &str| {
-        list(&body["tools"])
-            .iter()
-            .find(|tool| tool["name"] == name)?
-            .get("input_schema")
-    };
     Wanted {
         schema: body["output_config"]["format"].get("schema"),
         is_json: false,
-        function: forced.map(|name| (name, parameters(name))),
+        function: forced.map(|name| (name, parameters(body, name))),
         limit: body["max_tokens"].as_u64(),
     }
 }
@@ -82,12 +79,11 @@ pub(super) fn body(said: Option<&ModelAnswer>, around: &Envelope<'_>) -> Value {
 }
 
 fn blocks(said: &ModelAnswer, around: &Envelope<'_>) -> Vec<Value> {
-    let thought = |text: &String| json!({"type": "thinking", "thinking": text, "signature": around.signature});
     let text = said.content.iter().filter(|text| !text.is_empty());
     let text = text.map(|text| json!({"type": "text", "text": text}));
     said.reasoning
         .iter()
-        .map(thought)
+        .map(|text: &String| json!({"type": "thinking", "thinking": text, "signature": around.signature}))
         .chain(text)
         .chain(said.calls.iter().map(call))
         .collect()
@@ -120,8 +116,13 @@ pub(super) fn error(status: u16, message: &str) -> Value {
 
 pub(super) fn models(ids: &[String]) -> Value {
     let created = "2025-01-01T00:00:00Z";
-    let model =
-        |id: &String| json!({"type": "model", "id": id, "display_name": id, "created_at": created});
-    let data: Vec<Value> = ids.iter().map(model).collect();
+    let data: Vec<Value> = ids.iter().map(|id: &String| json!({"type": "model", "id": id, "display_name": id, "created_at": created})).collect();
     json!({"data": data, "first_id": ids.first(), "last_id": ids.last(), "has_more": false})
+}
+
+fn parameters<'b>(body: &'b Value, name: &str) -> Option<&'b Value> {
+    list(&body["tools"])
+        .iter()
+        .find(|tool| tool["name"] == name)?
+        .get("input_schema")
 }

@@ -36,16 +36,10 @@ pub(super) fn wanted(body: &Value) -> Wanted<'_> {
     let format = &body["text"]["format"];
     let choice = &body["tool_choice"];
     let forced = (choice["type"] == "function").then(|| word(choice, "name"));
-    let parameters = |name: &str| {
-        list(&body["tools"])
-            .iter()
-            .find(|tool| tool["name"] == name)?
-            .get("parameters")
-    };
     Wanted {
         schema: format.get("schema"),
         is_json: format["type"] == "json_object",
-        function: forced.map(|name| (name, parameters(name))),
+        function: forced.map(|name| (name, parameters(body, name))),
         limit: body["max_output_tokens"].as_u64(),
     }
 }
@@ -126,4 +120,11 @@ fn usage(counts: TokenCounts) -> Value {
         "output_tokens_details": {"reasoning_tokens": 0},
         "total_tokens": counts.total,
     })
+}
+
+fn parameters<'b>(body: &'b Value, name: &str) -> Option<&'b Value> {
+    list(&body["tools"])
+        .iter()
+        .find(|tool| tool["name"] == name)?
+        .get("parameters")
 }

@@ -123,11 +123,12 @@ fn at(
     let all = places(from, path);
     let tests = condition.iter().filter(|(name, _)| *name != "at");
     let found = (0..all.len()).find(|at| {
-        let before = || all[..*at].iter().filter_map(|(_, value)| *value);
         tests.clone().all(|(name, wanted)| match &**name {
-            "repeated" => all[*at]
-                .1
-                .is_some_and(|value| before().any(|earlier| earlier == value)),
+            "repeated" => all[*at].1.is_some_and(|value| {
+                all[..*at]
+                    .iter()
+                    .any(|(_, earlier)| *earlier == Some(value))
+            }),
             "dangling" => all[*at].1.is_some() && schema::is_dangling(asked.body, from),
             _ => passes(name, wanted, all[*at].1, asked),
         })
@@ -170,12 +171,10 @@ fn passes(test: &str, wanted: &Value, value: Option<&Value>, asked: &Asked<'_>) 
         ("begins", Some(value)) => value
             .as_str()
             .is_some_and(|text| text.starts_with(wanted.as_str().unwrap_or_default())),
-        ("json", Some(value)) => {
-            let is_json = |text: &str| serde_json::from_str::<Value>(text).is_ok();
-            value
-                .as_str()
-                .is_some_and(|text| is_json(text) == (wanted == true))
-        }
+        ("json", Some(value)) => value.as_str().is_some_and(|text| {
+            let is_json = serde_json::from_str::<Value>(text).is_ok();
+            is_json == (wanted == true)
+        }),
         ("unlike", Some(value)) => value.as_str().is_some_and(|text| !is_like(text, wanted)),
         ("among", Some(value)) => is_among(value, wanted, asked),
         ("not_among", Some(value)) => !is_among(value, wanted, asked),
@@ -295,26 +294,25 @@ fn schemas(
             .iter()
             .find_map(|(place, root)| node(place, root, conditions, asked));
     }
-    let first = || Found {
-        place: all
-            .first()
-            .map(|(place, _)| place.clone())
-            .unwrap_or_default(),
-        ..Found::default()
-    };
-    let sum = |of: fn(&Value) -> u64| all.iter().map(|(_, root)| of(root)).sum::<u64>();
+    let roots = all.iter().map(|(_, root)| *root);
     let (measure, wanted) = condition.iter().find(|(name, _)| *name != "schemas")?;
     let limit = wanted.as_u64().unwrap_or(0);
     let is_beyond = match &**measure {
         "deeper_than" => all.iter().any(|(_, root)| schema::depth(root) > limit),
         "recursive" => all.iter().any(|(_, root)| schema::is_recursive(root)),
-        "more_properties_than" => sum(schema::properties) > limit,
-        "more_optional_than" => sum(schema::optional) > limit,
-        "more_unions_than" => sum(schema::unions) > limit,
-        "more_enum_values_than" => sum(schema::enum_values) > limit,
+        "more_properties_than" => roots.map(schema::properties).sum::<u64>() > limit,
+        "more_optional_than" => roots.map(schema::optional).sum::<u64>() > limit,
+        "more_unions_than" => roots.map(schema::unions).sum::<u64>() > limit,
+        "more_enum_values_than" => roots.map(schema::enum_values).sum::<u64>() > limit,
         _ => false,
     };
-    is_beyond.then(first)
+    is_beyond.then(|| Found {
+        place: all
+            .first()
+            .map(|(place, _)| place.clone())
+            .unwrap_or_default(),
+        ..Found::default()
+    })
 }
 
 /// References are looked up in the schema that the node is in.

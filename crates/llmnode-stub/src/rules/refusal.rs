@@ -93,13 +93,16 @@ pub(crate) fn refused(
         body,
         headers,
     };
-    let is_for = |rule: &Value, name: &str| list(&rule["providers"]).iter().any(|one| one == name);
     let all = rules(api).iter();
     let own = all
         .clone()
         .filter(|rule| provider.is_some_and(|provider| is_for(rule, provider.as_str())));
     own.chain(all.filter(|rule| is_for(rule, "all")))
         .find_map(|rule| by_rule(rule, &asked))
+}
+
+fn is_for(rule: &Value, name: &str) -> bool {
+    list(&rule["providers"]).iter().any(|one| one == name)
 }
 
 fn by_rule(rule: &'static Value, asked: &Asked<'_>) -> Option<Refusal> {
@@ -124,11 +127,12 @@ fn filled(body: &Value, found: &Found, asked: &Asked<'_>) -> Value {
             .iter()
             .map(|item| filled(item, found, asked))
             .collect(),
-        Value::Object(members) => {
-            let filled =
-                |(name, value): (&String, &Value)| (name.clone(), filled(value, found, asked));
-            Value::Object(members.iter().map(filled).collect())
-        }
+        Value::Object(members) => Value::Object(
+            members
+                .iter()
+                .map(|(name, value): (&String, &Value)| (name.clone(), filled(value, found, asked)))
+                .collect(),
+        ),
         other => other.clone(),
     }
 }

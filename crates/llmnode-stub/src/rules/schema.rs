@@ -134,13 +134,11 @@ fn contains_open<'s>(root: &'s Value, schema: &'s Value, open: &mut Vec<&'s str>
         open.pop();
         return is_open;
     }
-    let is_definition = |place: &Pointer| matches!(&*place.0[0], "$defs" | "definitions");
-    let below = children(schema)
-        .into_iter()
-        .filter(|(place, _)| !is_definition(place));
-    below
-        .into_iter()
-        .any(|(_, child)| contains_open(root, child, open))
+    // A definition counts where it is referred to.
+    children(schema).into_iter().any(|(place, child)| {
+        let is_definition = matches!(&*place.0[0], "$defs" | "definitions");
+        !is_definition && contains_open(root, child, open)
+    })
 }
 
 pub(super) fn properties(root: &Value) -> u64 {

@@ -152,8 +152,11 @@ fn counts_differ(turns: &[Turn<'_>]) -> Option<Pointer> {
 
 fn names_differ(turns: &[Turn<'_>]) -> Option<Pointer> {
     turns.windows(2).find_map(|pair| {
-        let called = |result: &&Link<'_>| pair[0].calls.iter().any(|call| call.name == result.name);
-        let wrong = pair[1].results.iter().find(|result| !called(result))?;
+        let calls = &pair[0].calls;
+        let wrong = pair[1]
+            .results
+            .iter()
+            .find(|result| !calls.iter().any(|call| call.name == result.name))?;
         Some(wrong.place.clone())
     })
 }
@@ -220,14 +223,16 @@ fn last_calls_without_thoughts(body: &Value) -> Option<Pointer> {
 /// Of Gemini: the first call of each turn since the user's last words.
 fn call_without_signature(body: &Value) -> Option<Pointer> {
     let contents = list(&body["contents"]);
-    let is_said = |content: &Value| {
-        let parts = list(&content["parts"]);
-        content["role"] != "model"
-            && parts
-                .iter()
-                .any(|part| part.get("functionResponse").is_none())
-    };
-    let from = contents.iter().rposition(is_said).unwrap_or(0);
+    let from = contents
+        .iter()
+        .rposition(|content: &Value| {
+            let parts = list(&content["parts"]);
+            content["role"] != "model"
+                && parts
+                    .iter()
+                    .any(|part| part.get("functionResponse").is_none())
+        })
+        .unwrap_or(0);
     for (at, content) in contents.iter().enumerate().skip(from) {
         let parts = list(&content["parts"]);
         let Some(first) = parts
@@ -405,6 +410,14 @@ fn messages(body: &Value) -> Vec<Turn<'_>> {
     turns
 }
 
+fn gemini_link(value: &Value, place: Pointer) -> Link<'_> {
+    Link {
+        id: word(value, "id"),
+        name: word(value, "name"),
+        place,
+    }
+}
+
 fn gemini(body: &Value) -> Vec<Turn<'_>> {
     let mut turns = Vec::new();
     for (at, content) in list(&body["contents"]).iter().enumerate() {
@@ -413,14 +426,10 @@ fn gemini(body: &Value) -> Vec<Turn<'_>> {
             ..Turn::default()
         };
         for (index, part) in list(&content["parts"]).iter().enumerate() {
-            let link = |value| Link {
-                id: word(value, "id"),
-                name: word(value, "name"),
-                place: place(&["contents", &at.to_string(), "parts", &index.to_string()]),
-            };
+            let place = place(&["contents", &at.to_string(), "parts", &index.to_string()]);
             match (part.get("functionCall"), part.get("functionResponse")) {
-                (Some(call), _) => turn.calls.push(link(call)),
-                (None, Some(result)) => turn.results.push(link(result)),
+                (Some(call), _) => turn.calls.push(gemini_link(call, place)),
+                (None, Some(result)) => turn.results.push(gemini_link(result, place)),
                 (None, None) => turn.has_others = true,
             }
         }
