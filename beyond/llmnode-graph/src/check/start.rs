@@ -10,12 +10,7 @@ impl StepGraph<'_> {
     /// In this order: the one `isStart`, the one target of `start`, the one node without an incoming edge, the iterator of
     /// an input, the one node that only a `next` leads to.
     pub(super) fn start(&self, faults: &mut Faults) -> Option<usize> {
-        let StepGraph {
-            file,
-            links,
-            is_step,
-            ..
-        } = self;
+        let StepGraph { file, links, .. } = self;
         let flagged: Vec<usize> = (0..file.nodes.len())
             .filter(|node| file.nodes[*node].is_start)
             .collect();
@@ -36,31 +31,33 @@ impl StepGraph<'_> {
         }
         let mut starts: Vec<usize> = links.starts.iter().map(|(node, _)| *node).collect();
         starts.dedup();
-        match (&*starts, &*links.starts) {
-            ([only], _) => return self.step(*only, faults),
-            ([first, ..], all) => {
-                let place = all
-                    .iter()
-                    .find(|(node, _)| node != first)
-                    .map_or("", |(_, at)| at);
+        match *starts {
+            [] => self.first_step(faults),
+            [only] => self.step(only, faults),
+            [first, ..] => {
+                let other = links.starts.iter().find(|(node, _)| *node != first);
+                let place = other.map_or("", |(_, at)| at);
                 let ids = file.ids(&starts);
                 let message = format!(
                     "edges lead from the start to {ids}, but a graph has one start: keep one"
                 );
                 faults.fault(place, FaultKind::Start, message);
-                return None;
+                None
             }
-            ([], _) => {}
         }
+    }
+
+    /// Where nothing says which node is the first: the only one that can be.
+    fn first_step(&self, faults: &mut Faults) -> Option<usize> {
         let mut found = self.without_incoming(|_, _| true);
         let is_cycle = found.is_empty();
         if is_cycle {
             found = self.starts_of_cycle();
         }
-        let ids = file.ids(&found);
+        let ids = self.file.ids(&found);
         let message = match &*found {
             [only] => return Some(*only),
-            [] if is_step.contains(&true) => {
+            [] if self.is_step.contains(&true) => {
                 format!("an edge leads to every node, so none is the first: {REMEDY}")
             }
             [] => "every node is a tool of another, so none is the first: add an agent that calls them"

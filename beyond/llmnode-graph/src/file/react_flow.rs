@@ -151,30 +151,9 @@ fn output_schema(data: &mut NodeSettings, faults: &mut Faults) {
             );
             continue;
         };
-        let kind = field
-            .get("type")
-            .and_then(Value::as_str)
-            .unwrap_or("string");
-        let Some(kind) = type_of(kind) else {
-            let message = format!("no type {:?}", shown(kind));
-            let known = ["string", "number", "integer", "boolean", "array", "object"];
-            faults.unknown(
-                true,
-                format!("{theirs}/type"),
-                FaultKind::UnknownName,
-                message,
-                kind,
-                known,
-            );
+        let Some(member) = schema_of_member(field, &theirs, faults) else {
             continue;
         };
-        let mut member = json!({"type": kind});
-        if let Some(description) = field
-            .get("description")
-            .filter(|text| text.as_str() != Some(""))
-        {
-            member["description"] = description.clone();
-        }
         origin.insert(
             format!("/output_schema/properties/{}", escaped(name)),
             theirs.clone(),
@@ -195,6 +174,32 @@ fn output_schema(data: &mut NodeSettings, faults: &mut Faults) {
     let schema = json!({"type": "object", "required": required, "properties": members});
     data.values.insert("output_schema".to_owned(), schema);
     data.origin.extend(origin);
+}
+
+/// `None`: its type is none that there is, which a fault says.
+fn schema_of_member(field: &Value, at: &str, faults: &mut Faults) -> Option<Value> {
+    let word = field
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or("string");
+    let Some(kind) = type_of(word) else {
+        let known = ["string", "number", "integer", "boolean", "array", "object"];
+        faults.unknown(
+            true,
+            format!("{at}/type"),
+            FaultKind::UnknownName,
+            format!("no type {:?}", shown(word)),
+            word,
+            known,
+        );
+        return None;
+    };
+    let mut member = json!({"type": kind});
+    let description = field.get("description");
+    if let Some(description) = description.filter(|text| text.as_str() != Some("")) {
+        member["description"] = description.clone();
+    }
+    Some(member)
 }
 
 /// The types of front ends, in words of several languages.

@@ -41,17 +41,7 @@ pub(crate) fn read(text: &str, faults: &mut Faults) -> Option<GraphFile> {
     if !is_react_flow && !head(&file, FORMAT, VERSION, faults) {
         return None;
     }
-    let before = faults.noted();
-    for (name, most) in [("nodes", NODES), ("edges", EDGES)] {
-        let count = file.get(name).and_then(Value::as_array).map_or(0, Vec::len);
-        if count > most {
-            let message = format!(
-                "the graph has {count} {name}, but at most {most} are allowed: move some into a subgraph"
-            );
-            faults.fault(format!("/{name}"), FaultKind::Cap, message);
-        }
-    }
-    if faults.noted() > before {
+    if is_too_large(&file, faults) {
         return None;
     }
     report_duplicates(duplicates, faults);
@@ -94,6 +84,21 @@ pub(crate) fn read(text: &str, faults: &mut Faults) -> Option<GraphFile> {
     read_nodes(list(&file, "nodes"), &mut graph, faults);
     read_edges(list(&file, "edges"), &mut graph, faults);
     Some(graph)
+}
+
+fn is_too_large(file: &Map<String, Value>, faults: &mut Faults) -> bool {
+    let mut is_too_large = false;
+    for (name, most) in [("nodes", NODES), ("edges", EDGES)] {
+        let count = file.get(name).and_then(Value::as_array).map_or(0, Vec::len);
+        if count > most {
+            let message = format!(
+                "the graph has {count} {name}, but at most {most} are allowed: move some into a subgraph"
+            );
+            faults.fault(format!("/{name}"), FaultKind::Cap, message);
+            is_too_large = true;
+        }
+    }
+    is_too_large
 }
 
 /// The JSON of a text that is not too large.

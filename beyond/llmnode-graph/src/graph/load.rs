@@ -65,6 +65,28 @@ pub(crate) fn load(
     graph.ok_or_else(|| faults.into_parts(name.map(str::to_owned)))
 }
 
+struct Subgraphs<'n> {
+    /// How many levels of graphs are within.
+    height: usize,
+    hashes: Vec<&'n str>,
+}
+
+impl<'n> Subgraphs<'n> {
+    fn of(nodes: &'n [LoadedNode]) -> Self {
+        let mut height = 0;
+        let mut hashes = Vec::new();
+        for node in nodes {
+            if let Some(graph) = &node.subgraph {
+                height = height.max(graph.loaded.height + 1);
+                hashes.push(&*graph.loaded.hash);
+            }
+        }
+        Subgraphs { height, hashes }
+    }
+}
+
+/// Reads the file, then its edges, then each node (a subgraph is loaded with its node), and only then checks the graph as a whole:
+/// what a node reads, writes and may do is known from its data, not from the file.
 fn loaded(
     text: &str,
     name: Option<&str>,
@@ -84,14 +106,7 @@ fn loaded(
     pauses_of_tools(&mut facts, &called);
     let plan = check::check(&file, &links, &facts, faults)?;
     add_edges(&mut loaded_nodes, &facts, &links, &file);
-    let mut height = 0;
-    let mut hashes: Vec<&str> = Vec::new();
-    for node in &loaded_nodes {
-        if let Some(graph) = &node.subgraph {
-            height = height.max(graph.loaded.height + 1);
-            hashes.push(&graph.loaded.hash);
-        }
-    }
+    let Subgraphs { height, hashes } = Subgraphs::of(&loaded_nodes);
     // An approval covers a graph with all of its subgraphs.
     let hash = sha256_hex(json!([text, hashes]).to_string().as_bytes());
     let ids = file

@@ -17,11 +17,7 @@ const DEPTH: usize = 5;
 
 /// `name`: of a file in the registry's folder.
 pub(crate) fn subgraph(node: &mut NodeLoader<'_>, name: &str) -> Option<Graph> {
-    let LoadContext {
-        registry,
-        names,
-        cache,
-    } = node.context;
+    let names = node.context.names;
     if let Some(index) = names.iter().position(|outer| outer == name) {
         let path = path_to(&names[index..], name);
         return refused(node, format!("the graph contains itself: {path}"));
@@ -34,24 +30,7 @@ pub(crate) fn subgraph(node: &mut NodeLoader<'_>, name: &str) -> Option<Graph> {
             format!("graphs are nested more than {DEPTH} deep: {path}"),
         );
     }
-    let known = cache.graphs.borrow().get(name).cloned();
-    let loaded = match known {
-        Some(loaded) => loaded,
-        None => {
-            let text = text_of(
-                name,
-                registry,
-                &node.node.data.pointer("/flow_id"),
-                node.faults,
-            )?;
-            let loaded = Rc::new(load(&text, Some(name), node.context));
-            cache
-                .graphs
-                .borrow_mut()
-                .insert(name.to_owned(), Rc::clone(&loaded));
-            loaded
-        }
-    };
+    let loaded = loaded_once(node, name)?;
     // A file that two nodes refer to reports its faults only once.
     let is_first = node.faults.is_first(name);
     let graph = match &*loaded {
@@ -82,6 +61,25 @@ pub(crate) fn subgraph(node: &mut NodeLoader<'_>, name: &str) -> Option<Graph> {
         node.faults.absorb(&node.node.at, name, warnings);
     }
     Some(graph)
+}
+
+/// A file is read and loaded once for all nodes of one load that refer to it. `None`: it cannot be read, which the faults say.
+fn loaded_once(node: &mut NodeLoader<'_>, name: &str) -> Option<Rc<Result<Graph, GraphFaults>>> {
+    let LoadContext {
+        registry, cache, ..
+    } = node.context;
+    let known = cache.graphs.borrow().get(name).cloned();
+    if known.is_some() {
+        return known;
+    }
+    let place = node.node.data.pointer("/flow_id");
+    let text = text_of(name, registry, &place, node.faults)?;
+    let loaded = Rc::new(load(&text, Some(name), node.context));
+    cache
+        .graphs
+        .borrow_mut()
+        .insert(name.to_owned(), Rc::clone(&loaded));
+    Some(loaded)
 }
 
 /// `outer > inner > name`.

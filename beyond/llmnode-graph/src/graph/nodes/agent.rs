@@ -93,17 +93,8 @@ pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
     if let Some(model) = &data.fallback_model {
         node.profile("/fallback_model", model);
     }
-    if let Some(LimitsData {
-        requests,
-        tokens,
-        money,
-        tool_calls,
-    }) = data.limits
-    {
-        let mut limits = Limits::new();
-        (limits.requests, limits.tokens) = (requests, tokens);
-        (limits.money, limits.tool_calls) = (money, tool_calls);
-        node.limits = limits;
+    if let Some(limits) = &data.limits {
+        node.limits = limits.limits();
     }
     let recover = stacks(&data.recover, node);
     let system = data
@@ -125,20 +116,7 @@ pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
     let answer = writes(&data, node);
     node.untrusted();
     node.handles(&["default", TOOL_CALL], &[]);
-    let executed_at = node
-        .links
-        .iter()
-        .position(|link| link.kind == LinkKind::ExecutorStep);
-    node.facts.pauses |= tools.may_pause();
-    if executed_at.is_some() && tools.may_pause() {
-        let message = "a tool here waits for an approval or a result, but the node that executes it cannot wait: let that node lead \
-                       back to the agent, and nowhere else";
-        node.late.fault(
-            node.node.data.pointer("/tools"),
-            FaultKind::Setting,
-            message,
-        );
-    }
+    let executed_at = executor_link(&tools, node);
     let dyn_node = dyn_node(&data, &answer, recover, &tools, before, node)?;
     Some(Arc::new(Agent {
         node: dyn_node,
@@ -154,6 +132,36 @@ pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
         answer,
         save_as: data.save_as,
     }))
+}
+
+impl LimitsData {
+    fn limits(&self) -> Limits {
+        let mut limits = Limits::new();
+        limits.requests = self.requests;
+        limits.tokens = self.tokens;
+        limits.money = self.money;
+        limits.tool_calls = self.tool_calls;
+        limits
+    }
+}
+
+/// The edge to a node that executes the agent's tools in its place. Such a node cannot wait, so its tools must not either.
+fn executor_link(tools: &Toolset, node: &mut NodeLoader<'_>) -> Option<usize> {
+    node.facts.pauses |= tools.may_pause();
+    let link = node
+        .links
+        .iter()
+        .position(|link| link.kind == LinkKind::ExecutorStep)?;
+    if tools.may_pause() {
+        let message = "a tool here waits for an approval or a result, but the node that executes it cannot wait: let that node lead \
+                       back to the agent, and nowhere else";
+        node.late.fault(
+            node.node.data.pointer("/tools"),
+            FaultKind::Setting,
+            message,
+        );
+    }
+    Some(link)
 }
 
 /// An unregistered name is that of a node that the agent may call.

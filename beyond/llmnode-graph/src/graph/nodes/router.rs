@@ -56,50 +56,27 @@ pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
     }
     let mut handles = vec!["default".to_owned()];
     let mut read = Vec::new();
-    for (
-        index,
-        RouteData {
-            condition,
-            value,
-            handle: to,
-            source: own,
-        },
-    ) in routes.into_iter().enumerate()
-    {
+    for (index, route) in routes.into_iter().enumerate() {
         let place = format!("/routes/{index}");
-        if let Some(own) = &own {
-            node.reads(&format!("{place}/source"), own);
+        if let Some(source) = &route.source {
+            node.reads(&format!("{place}/source"), source);
         }
-        let to = handle(&to).to_owned();
-        if !handles.contains(&to) {
-            handles.push(to.clone());
+        let target = handle(&route.handle).to_owned();
+        if !handles.contains(&target) {
+            handles.push(target.clone());
         }
-        if value.is_empty() && !node.is_seed() {
+        if route.value.is_empty() && !node.is_seed() {
             let message = "is empty, and no text matches that: write the text to look for, or remove the route";
             node.fault(&format!("{place}/value"), message);
         }
-        let regex = match condition {
-            Condition::Regex if !value.is_empty() => bounded_regex(|size| {
-                RegexBuilder::new(&value)
-                    .case_insensitive(true)
-                    .size_limit(size)
-                    .build()
-            })
-            .map(Some),
-            _ => Ok(None),
-        };
-        match regex {
-            Ok(regex) => {
-                let source = own.or_else(|| source.clone());
-                let lowercase = value.to_lowercase();
-                read.push(Route {
-                    source,
-                    condition,
-                    lowercase,
-                    regex,
-                    handle: to,
-                });
-            }
+        match regex(&route) {
+            Ok(regex) => read.push(Route {
+                source: route.source.or_else(|| source.clone()),
+                condition: route.condition,
+                lowercase: route.value.to_lowercase(),
+                regex,
+                handle: target,
+            }),
             Err(error) => {
                 let message = format!(
                     "is not a regular expression: {}",
@@ -113,6 +90,20 @@ pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
     // In files of React Flow, a handle without an edge ends the flow.
     node.handles(&known, if node.is_seed() { &[] } else { &known });
     Some(Arc::new(Router(read)))
+}
+
+/// `None` for a route without one.
+fn regex(route: &RouteData) -> Result<Option<(Regex, usize)>, regex_lite::Error> {
+    match route.condition {
+        Condition::Regex if !route.value.is_empty() => bounded_regex(|size| {
+            RegexBuilder::new(&route.value)
+                .case_insensitive(true)
+                .size_limit(size)
+                .build()
+        })
+        .map(Some),
+        _ => Ok(None),
+    }
 }
 
 struct Router(Vec<Route>);
