@@ -35,16 +35,12 @@ impl SmartAnswerForm {
     /// `signature`: of the node, or of a program for it.
     pub(crate) fn new<N: Smart>(signature: &Signature, reasoned: &ReasoningSlot) -> Self {
         let declared = N::declared();
-        let other = |name: &str, description: &str| {
+        let fields = signature.outputs.iter().filter(|field| {
             declared
                 .signature
-                .output(name)
-                .is_some_and(|field| field.description != description)
-        };
-        let fields = signature
-            .outputs
-            .iter()
-            .filter(|field| other(&field.name, &field.description));
+                .output(&field.name)
+                .is_some_and(|declared| declared.description != field.description)
+        });
         SmartAnswerForm {
             codec: declared.output,
             sections: (signature.form == Form::Chat).then(|| SectionReader::of(signature)),
@@ -105,12 +101,14 @@ impl SmartAnswerForm {
             }
             Ok(_) => Err(missing),
             Err(found) => {
-                let other = |one: &Violation| {
-                    !missing
-                        .iter()
-                        .any(|known| one.message.contains(&format!("`{}`", known.path)))
-                };
-                let others: Vec<_> = found.into_iter().filter(other).collect();
+                let others: Vec<_> = found
+                    .into_iter()
+                    .filter(|one: &Violation| {
+                        !missing
+                            .iter()
+                            .any(|known| one.message.contains(&format!("`{}`", known.path)))
+                    })
+                    .collect();
                 Err(missing.into_iter().chain(others).collect())
             }
         }

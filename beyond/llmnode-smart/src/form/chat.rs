@@ -31,19 +31,18 @@ impl SectionReader {
     /// `None`: the answer has none of the sections.
     pub(crate) fn gather(&self, answer: &str, reader: Reader) -> Option<SectionValues> {
         let sections = split(answer);
-        let text = |name: &str| {
-            sections
-                .iter()
-                .find(|(known, _): &&Section<'_>| *known == name)
-                .map(|(_, text)| text.as_str())
-        };
-        if !self.fields.iter().any(|field| text(&field.name).is_some()) {
+        if !self
+            .fields
+            .iter()
+            .any(|field| text_of(&sections, &field.name).is_some())
+        {
             return None;
         }
         let mut members = Map::new();
-        let (mut reasoning, mut missing) = (None, Vec::new());
+        let mut reasoning = None;
+        let mut missing = Vec::new();
         for field in &self.fields {
-            match text(&field.name) {
+            match text_of(&sections, &field.name) {
                 Some(text) if self.thinks && field.name == REASONING => {
                     reasoning = Some(text.to_owned())
                 }
@@ -81,15 +80,22 @@ impl SectionReader {
     }
 }
 
+fn text_of<'s>(sections: &'s [Section<'_>], name: &str) -> Option<&'s str> {
+    sections
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, text)| text.as_str())
+}
+
 /// Text of the wrong type stays text, so that the reader reports it.
 fn parse_value(field: &Field, text: &str, reader: Reader) -> Value {
     let schema = &field.schema;
     if let Some(choices) = choices(schema) {
-        let is = |choice: &Value, text: &str| choice.as_str() == Some(text);
         let name = unquoted(text);
-        let found = choices
-            .into_iter()
-            .find(|choice| is(choice, text) || is(choice, name));
+        let found = choices.into_iter().find(|choice| {
+            let choice = choice.as_str();
+            choice == Some(text) || choice == Some(name)
+        });
         return found.unwrap_or_else(|| read_or_text(text, reader));
     }
     if accepts_type(schema, "null") && matches!(text, "None" | "null") {
@@ -108,8 +114,13 @@ fn unquoted(text: &str) -> &str {
         .strip_prefix("Literal[")
         .and_then(|rest| rest.strip_suffix(']'))
         .unwrap_or(text);
-    let quoted = |quote: char| inside.strip_prefix(quote)?.strip_suffix(quote);
-    quoted('\'').or_else(|| quoted('"')).unwrap_or(inside)
+    within(inside, '\'')
+        .or_else(|| within(inside, '"'))
+        .unwrap_or(inside)
+}
+
+fn within(text: &str, quote: char) -> Option<&str> {
+    text.strip_prefix(quote)?.strip_suffix(quote)
 }
 
 fn read_or_text(text: &str, reader: Reader) -> Value {
@@ -118,8 +129,8 @@ fn read_or_text(text: &str, reader: Reader) -> Value {
         "False" | "false" => Some(Value::Bool(false)),
         _ => None,
     };
-    let read = || reader.value(text).ok().map(|reading| reading.value);
-    word.or_else(read).unwrap_or_else(|| text.into())
+    word.or_else(|| reader.value(text).ok().map(|reading| reading.value))
+        .unwrap_or_else(|| text.into())
 }
 
 fn accepts_type(schema: &Value, kind: &str) -> bool {

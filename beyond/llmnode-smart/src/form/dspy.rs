@@ -18,27 +18,46 @@ pub(super) enum Adapter {
     Json,
 }
 
-pub(super) fn messages(asked: &PromptParts<'_>, adapter: Adapter) -> Vec<Message> {
+pub(super) fn messages(prompt: &PromptParts<'_>, adapter: Adapter) -> Vec<Message> {
     let PromptParts {
         signature, inputs, ..
-    } = asked;
+    } = prompt;
     let signature = &with_pydantic_schemas(signature);
-    let (incomplete, complete) = asked.sorted_demos();
+    let (incomplete, complete) = prompt.sorted_demos();
     let mut messages = vec![Message::system(system(signature, adapter))];
-    // DSPy leaves out messages without text.
-    let mut say = |role: Role, text: String| {
-        messages.extend((!text.is_empty()).then(|| Message::new(role, text)))
-    };
     for demo in incomplete {
-        say(Role::User, user(signature, demo, INCOMPLETE, None));
-        say(Role::Assistant, assistant(signature, demo, adapter));
+        add(
+            &mut messages,
+            Role::User,
+            user(signature, demo, INCOMPLETE, None),
+        );
+        add(
+            &mut messages,
+            Role::Assistant,
+            assistant(signature, demo, adapter),
+        );
     }
     for demo in complete {
-        say(Role::User, user(signature, demo, "", None));
-        say(Role::Assistant, assistant(signature, demo, adapter));
+        add(&mut messages, Role::User, user(signature, demo, "", None));
+        add(
+            &mut messages,
+            Role::Assistant,
+            assistant(signature, demo, adapter),
+        );
     }
-    say(Role::User, user(signature, inputs, "", Some(adapter)));
+    add(
+        &mut messages,
+        Role::User,
+        user(signature, inputs, "", Some(adapter)),
+    );
     messages
+}
+
+/// DSPy leaves out messages without text.
+fn add(messages: &mut Vec<Message>, role: Role, text: String) {
+    if !text.is_empty() {
+        messages.push(Message::new(role, text));
+    }
 }
 
 /// The schemas that pydantic, and so DSPy, has for the same types.
@@ -80,10 +99,8 @@ fn system(signature: &Signature, adapter: Adapter) -> String {
                 .iter()
                 .map(|field| (field.name.clone(), placeholder(field, &note(field)).into()));
             let outs = indented(&Value::Object(outs.collect()));
-            let (inputs, outputs) = (
-                "Inputs will have the following structure:",
-                "Outputs will be a JSON object with the following fields.",
-            );
+            let inputs = "Inputs will have the following structure:";
+            let outputs = "Outputs will be a JSON object with the following fields.";
             [HEAD, inputs, &ins, outputs, &outs].join("\n\n")
         }
     };
@@ -97,19 +114,22 @@ fn system(signature: &Signature, adapter: Adapter) -> String {
 }
 
 fn described(fields: &[Field]) -> String {
-    let line = |(at, field): (usize, &Field)| {
-        let bounds = constraints(&field.schema)
-            .map(|bounds| format!("\nConstraints: {bounds}"))
-            .unwrap_or_default();
-        format!(
-            "{}. `{}` ({}): {}{bounds}",
-            at + 1,
-            field.name,
-            annotation(&field.schema),
-            field.description
-        )
-    };
-    let lines: Vec<_> = fields.iter().enumerate().map(line).collect();
+    let lines: Vec<_> = fields
+        .iter()
+        .enumerate()
+        .map(|(at, field): (usize, &Field)| {
+            let bounds = constraints(&field.schema)
+                .map(|bounds| format!("\nConstraints: {bounds}"))
+                .unwrap_or_default();
+            format!(
+                "{}. `{}` ({}): {}{bounds}",
+                at + 1,
+                field.name,
+                annotation(&field.schema),
+                field.description
+            )
+        })
+        .collect();
     strip(&lines.join("\n")).to_owned()
 }
 
@@ -176,50 +196,53 @@ fn user(
     strip(&parts.join("\n\n")).to_owned()
 }
 
+/// `mark`: how a field's name is written.
+fn listed_fields(fields: &[Field], mark: fn(&str) -> String) -> String {
+    let fields: Vec<_> = fields
+        .iter()
+        .map(|field| {
+            let kind = annotation(&field.schema);
+            let form = if kind == "str" {
+                String::new()
+            } else {
+                format!(" (must be formatted as a valid Python {kind})")
+            };
+            format!("`{}`{form}", mark(&field.name))
+        })
+        .collect();
+    fields.join(", then ")
+}
+
 fn response_instruction(outputs: &[Field], adapter: Adapter) -> String {
-    let kind = |field: &Field| {
-        let kind = annotation(&field.schema);
-        if kind == "str" {
-            String::new()
-        } else {
-            format!(" (must be formatted as a valid Python {kind})")
-        }
-    };
-    let listed = |mark: fn(&str) -> String| {
-        let fields: Vec<_> = outputs
-            .iter()
-            .map(|field| format!("`{}`{}", mark(&field.name), kind(field)))
-            .collect();
-        fields.join(", then ")
-    };
     match adapter {
         Adapter::Chat => format!(
             "Respond with the corresponding output fields, starting with the field {}, and then ending with the marker for `[[ ## completed ## ]]`.",
-            listed(|name| format!("[[ ## {name} ## ]]"))
+            listed_fields(outputs, |name| format!("[[ ## {name} ## ]]"))
         ),
         Adapter::Json => {
             format!(
                 "Respond with a JSON object in the following order of fields: {}.",
-                listed(str::to_owned)
+                listed_fields(outputs, str::to_owned)
             )
         }
     }
 }
 
+fn value_of(field: &Field, values: &Map<String, Value>) -> Value {
+    values
+        .get(&field.name)
+        .cloned()
+        .unwrap_or_else(|| MISSING.into())
+}
+
 fn assistant(signature: &Signature, values: &Map<String, Value>, adapter: Adapter) -> String {
-    let given = |field: &Field| {
-        values
-            .get(&field.name)
-            .cloned()
-            .unwrap_or_else(|| MISSING.into())
-    };
     match adapter {
         Adapter::Chat => {
             sections(
                 signature
                     .outputs
                     .iter()
-                    .map(|field| (field, section_value(field, &given(field)))),
+                    .map(|field| (field, section_value(field, &value_of(field, values)))),
             ) + "\n\n"
                 + COMPLETED
         }
@@ -227,7 +250,7 @@ fn assistant(signature: &Signature, values: &Map<String, Value>, adapter: Adapte
             signature
                 .outputs
                 .iter()
-                .map(|field| (field.name.clone(), given(field)))
+                .map(|field| (field.name.clone(), value_of(field, values)))
                 .collect(),
         )),
     }

@@ -52,17 +52,16 @@ fn system(signature: &Signature) -> String {
 }
 
 fn user(signature: &Signature, values: &Map<String, Value>) -> String {
-    let section = |field: &Field| {
-        Some(format!(
-            "# {}\n{}",
-            field.name,
-            section_value(values.get(&field.name)?)
-        ))
-    };
     signature
         .inputs
         .iter()
-        .filter_map(section)
+        .filter_map(|field: &Field| {
+            Some(format!(
+                "# {}\n{}",
+                field.name,
+                section_value(values.get(&field.name)?)
+            ))
+        })
         .collect::<Vec<_>>()
         .join("\n\n")
 }
@@ -89,8 +88,11 @@ fn longest_run(text: &str) -> usize {
 }
 
 fn answer(signature: &Signature, values: &Map<String, Value>) -> String {
-    let given = |field: &Field| Some((field.name.clone(), values.get(&field.name)?.clone()));
-    let all: Map<String, Value> = signature.outputs.iter().filter_map(given).collect();
+    let all: Map<String, Value> = signature
+        .outputs
+        .iter()
+        .filter_map(|field: &Field| Some((field.name.clone(), values.get(&field.name)?.clone())))
+        .collect();
     match all.get(crate::signature::VALUE) {
         Some(Value::String(text)) if signature.text => text.clone(),
         _ => Value::Object(all).to_string(),

@@ -21,22 +21,23 @@ impl PromptParts<'_> {
         let Signature {
             inputs, outputs, ..
         } = self.signature;
-        let lacks = |demo: &&Demo| {
-            self.signature
-                .fields()
-                .any(|field| demo.get(&field.name).is_none_or(Value::is_null))
-        };
-        let (incomplete, complete): (Vec<&Demo>, Vec<&Demo>) = self.demos.iter().partition(lacks);
-        let has = |demo: &Demo, fields: &[Field]| {
-            fields.iter().any(|field| demo.get(&field.name).is_some())
-        };
+        let (incomplete, complete): (Vec<&Demo>, Vec<&Demo>) =
+            self.demos.iter().partition(|demo: &&Demo| {
+                self.signature
+                    .fields()
+                    .any(|field| demo.get(&field.name).is_none_or(Value::is_null))
+            });
         let shown = incomplete
             .into_iter()
-            .filter(|demo| has(demo, inputs) && has(demo, outputs))
+            .filter(|demo| has_any(demo, inputs) && has_any(demo, outputs))
             .map(Demo::values);
         (
             shown.collect(),
             complete.into_iter().map(Demo::values).collect(),
         )
     }
+}
+
+fn has_any(demo: &Demo, fields: &[Field]) -> bool {
+    fields.iter().any(|field| demo.get(&field.name).is_some())
 }

@@ -42,28 +42,31 @@ fn indent(value: &Value, depth: usize, to: &mut String) {
         other => return to.push_str(&json(other)),
     };
     to.push(open);
-    let mut next = |name: Option<&String>, value: &Value, first: bool| {
-        to.push_str(if first { "\n" } else { ",\n" });
-        to.push_str(&pad);
-        if let Some(name) = name {
-            let _ = write!(to, "{}: ", quoted(name));
-        }
-        indent(value, depth + 1, to);
-    };
     match value {
-        Value::Object(members) => members
-            .iter()
-            .enumerate()
-            .for_each(|(at, (name, value))| next(Some(name), value, at == 0)),
-        Value::Array(items) => items
-            .iter()
-            .enumerate()
-            .for_each(|(at, value)| next(None, value, at == 0)),
+        Value::Object(members) => {
+            for (at, (name, value)) in members.iter().enumerate() {
+                begin_line(at, &pad, to);
+                let _ = write!(to, "{}: ", quoted(name));
+                indent(value, depth + 1, to);
+            }
+        }
+        Value::Array(items) => {
+            for (at, value) in items.iter().enumerate() {
+                begin_line(at, &pad, to);
+                indent(value, depth + 1, to);
+            }
+        }
         _ => {}
     }
     to.push('\n');
     to.push_str(&"  ".repeat(depth));
     to.push(close);
+}
+
+/// The line of a member or an item: the ones before it end with a comma.
+fn begin_line(at: usize, pad: &str, to: &mut String) {
+    to.push_str(if at == 0 { "\n" } else { ",\n" });
+    to.push_str(pad);
 }
 
 /// serde_json and Python escape the same characters.
@@ -138,8 +141,13 @@ fn union(forms: Vec<String>) -> String {
     }
 }
 
+fn annotation_of(schema: &Map<String, Value>, keyword: &str) -> String {
+    schema
+        .get(keyword)
+        .map_or_else(|| "Any".to_owned(), annotation)
+}
+
 fn kind_annotation(kind: &str, schema: &Map<String, Value>) -> String {
-    let named = |key: &str| schema.get(key).map(annotation);
     match kind {
         "string" => "str".to_owned(),
         "integer" => "int".to_owned(),
@@ -157,10 +165,7 @@ fn kind_annotation(kind: &str, schema: &Map<String, Value>) -> String {
                 } else {
                     "list"
                 };
-                format!(
-                    "{kind}[{}]",
-                    named("items").unwrap_or_else(|| "Any".to_owned())
-                )
+                format!("{kind}[{}]", annotation_of(schema, "items"))
             }
         },
         "object" if schema.contains_key("properties") => schema
@@ -171,7 +176,7 @@ fn kind_annotation(kind: &str, schema: &Map<String, Value>) -> String {
         "object" => {
             format!(
                 "dict[str, {}]",
-                named("additionalProperties").unwrap_or_else(|| "Any".to_owned())
+                annotation_of(schema, "additionalProperties")
             )
         }
         _ => "Any".to_owned(),
@@ -217,11 +222,13 @@ pub(super) fn constraints(schema: &Value) -> Option<String> {
         .as_str()
         .filter(|kind| matches!(*kind, "string" | "integer" | "number"));
     let members = scalar.and(schema.as_object())?;
-    let bound = |(name, value): (&String, &Value)| {
-        let (_, words) = WORDS.iter().find(|(keyword, _)| keyword == name)?;
-        Some(format!("{words}{}", text(value)))
-    };
-    let bounds: Vec<_> = members.iter().filter_map(bound).collect();
+    let bounds: Vec<_> = members
+        .iter()
+        .filter_map(|(name, value): (&String, &Value)| {
+            let (_, words) = WORDS.iter().find(|(keyword, _)| keyword == name)?;
+            Some(format!("{words}{}", text(value)))
+        })
+        .collect();
     (!bounds.is_empty()).then(|| bounds.join(", "))
 }
 

@@ -40,11 +40,10 @@ pub(crate) fn clean_doc(text: &str) -> String {
     let (first, rest) = lines
         .split_first()
         .map_or(("", &[][..]), |(first, rest)| (*first, rest));
-    let indent = |line: &str| line.chars().take_while(|c| is_space(*c)).count();
     let margin = rest
         .iter()
         .filter(|line| !strip(line).is_empty())
-        .map(|line| indent(line))
+        .map(|line| line.chars().take_while(|c| is_space(*c)).count())
         .min()
         .unwrap_or_default();
     let mut cleaned = vec![first.trim_start_matches(is_space).to_owned()];
@@ -83,20 +82,28 @@ fn expand_tabs(text: &str) -> String {
     expanded
 }
 
+fn common_length(one: &str, other: &str) -> usize {
+    one.bytes()
+        .zip(other.bytes())
+        .take_while(|(a, b)| a == b)
+        .count()
+}
+
 /// `textwrap.dedent`.
 pub(super) fn dedent(text: &str) -> String {
-    let is_blank = |line: &&str| line.chars().all(|c| c == ' ' || c == '\t');
     let lines: Vec<&str> = text
         .split('\n')
-        .map(|line| if is_blank(&line) { "" } else { line })
+        .map(|line| {
+            let is_blank = line.chars().all(|c| c == ' ' || c == '\t');
+            if is_blank { "" } else { line }
+        })
         .collect();
     let indents = lines.iter().filter(|line| !line.is_empty()).map(|line| {
         let width = line.len() - line.trim_start_matches([' ', '\t']).len();
         &line[..width]
     });
-    let common = |a: &str, b: &str| a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
     let margin = indents
-        .reduce(|a, b| &a[..common(a, b)])
+        .reduce(|a, b| &a[..common_length(a, b)])
         .unwrap_or_default()
         .len();
     lines
@@ -111,7 +118,8 @@ pub(crate) fn prefix(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     let mut words = vec![String::new()];
     for (at, c) in letters.iter().enumerate() {
-        let (before, behind) = (at.checked_sub(1).map(|at| letters[at]), letters.get(at + 1));
+        let before = at.checked_sub(1).map(|at| letters[at]);
+        let behind = letters.get(at + 1);
         let begins = match before {
             None => false,
             Some(_) if *c == '_' => true,

@@ -109,12 +109,11 @@ fn input() -> Vec<Input> {
 }
 
 fn output() -> Vec<Output> {
-    let (name, kind, description, desc) = ("output".to_owned(), None, None, None);
     vec![Output {
-        name,
-        kind,
-        description,
-        desc,
+        name: "output".to_owned(),
+        kind: None,
+        description: None,
+        desc: None,
         guardrails: Vec::new(),
         guardrail: None,
         force_json: None,

@@ -10,15 +10,20 @@ pub(super) fn inputs(
     signature: &Signature,
     visit: &NodeContext<'_>,
 ) -> Result<Map<String, Value>, NodeError> {
-    let names = || signature.inputs.iter().map(|field| field.name.as_str());
-    let given: Map<String, Value> = names()
-        .filter_map(|name| Some((name.to_owned(), visit.value(name)?.clone())))
+    let names: Vec<&str> = signature
+        .inputs
+        .iter()
+        .map(|field| field.name.as_str())
         .collect();
-    if given.is_empty() {
-        return from_message(&names().collect::<Vec<_>>(), visit);
+    let of_state: Map<String, Value> = names
+        .iter()
+        .filter_map(|name| Some(((*name).to_owned(), visit.value(name)?.clone())))
+        .collect();
+    if of_state.is_empty() {
+        return from_message(&names, visit);
     }
-    match names().find(|name| !given.contains_key(*name)) {
-        None => Ok(given),
+    match names.iter().find(|name| !of_state.contains_key(**name)) {
+        None => Ok(of_state),
         Some(missing) => {
             let message = format!(
                 "the node `{}` reads the value {missing:?}, which is not there",
@@ -46,29 +51,21 @@ fn from_message(names: &[&str], visit: &NodeContext<'_>) -> Result<Map<String, V
     let read = serde_json::from_str::<Value>(text)
         .ok()
         .and_then(|json| from_json(names, &json));
-    let first = || {
+    Ok(read.unwrap_or_else(|| {
         names
             .first()
             .map(|name| ((*name).to_owned(), Value::from(text)))
             .into_iter()
             .collect()
-    };
-    Ok(read.unwrap_or_else(first))
+    }))
 }
 
 /// Also from the `params` of the message. `None`: it has none of the inputs.
 fn from_json(names: &[&str], json: &Value) -> Option<Map<String, Value>> {
-    let by_name = |members: &Map<String, Value>| {
-        let found: Map<_, _> = names
-            .iter()
-            .filter_map(|name| Some(((*name).to_owned(), members.get(*name)?.clone())))
-            .collect();
-        (!found.is_empty()).then_some(found)
-    };
     let of_params = match json.get("params") {
-        Some(Value::Object(members)) => by_name(members),
+        Some(Value::Object(members)) => by_name(names, members),
         Some(Value::Array(values)) => match values.first() {
-            Some(Value::Object(members)) => by_name(members),
+            Some(Value::Object(members)) => by_name(names, members),
             Some(_) => Some(
                 names
                     .iter()
@@ -80,7 +77,15 @@ fn from_json(names: &[&str], json: &Value) -> Option<Map<String, Value>> {
         },
         _ => None,
     };
-    of_params.or_else(|| json.as_object().and_then(by_name))
+    of_params.or_else(|| by_name(names, json.as_object()?))
+}
+
+fn by_name(names: &[&str], members: &Map<String, Value>) -> Option<Map<String, Value>> {
+    let found: Map<_, _> = names
+        .iter()
+        .filter_map(|name| Some(((*name).to_owned(), members.get(*name)?.clone())))
+        .collect();
+    (!found.is_empty()).then_some(found)
 }
 
 #[cfg(test)]

@@ -27,12 +27,12 @@ impl Programs {
 
 /// `None`: a fault was reported.
 pub(super) fn plan(data: &Data, signature: &Signature, node: &mut NodeLoader<'_>) -> Option<Plan> {
-    let own = Plan::new(signature);
+    let unchanged = Plan::new(signature);
     let folder = node
         .extension::<Programs>()
         .and_then(|programs| programs.folder.as_deref());
-    let (place, name, named) = match (&data.program, folder) {
-        (None, None) => return Some(own),
+    let wanted = match (&data.program, folder) {
+        (None, None) => return Some(unchanged),
         (Some(_), None) => {
             node.fault(
                 "/program",
@@ -40,58 +40,80 @@ pub(super) fn plan(data: &Data, signature: &Signature, node: &mut NodeLoader<'_>
             );
             return None;
         }
-        (Some(name), Some(_)) => ("/program", name.clone(), true),
-        (None, Some(_)) => ("", format!("{}_compiled", node.id()), false),
+        (Some(name), Some(folder)) => ProgramFile {
+            folder,
+            name: name.clone(),
+            place: "/program",
+            is_named: true,
+        },
+        (None, Some(folder)) => ProgramFile {
+            folder,
+            name: format!("{}_compiled", node.id()),
+            place: "",
+            is_named: false,
+        },
     };
-    let folder = folder.unwrap_or_else(|| Path::new(""));
-    if !folder.is_dir() {
-        node.fault(
-            place,
-            format!(
-                "the folder of programs {:?} is not there, or is no folder",
-                folder.display().to_string()
-            ),
-        );
-        return None;
-    }
-    if !is_name(&name) {
-        // Other ids cannot leave the folder; they simply have no program.
-        if !named && !name.contains(['/', '\\']) && !name.contains("..") {
-            return Some(own);
-        }
-        node.fault(
-            place,
-            format!("{name:?} cannot be the name of a program: 1 to 64 of `A-Z a-z 0-9 _ -`"),
-        );
-        return None;
-    }
-    let path = folder.join(format!("{name}.json"));
-    match fs::symlink_metadata(&path) {
-        Ok(found) if found.is_file() => {}
-        Ok(_) => {
-            node.fault(
-                place,
-                format!("the program {name:?} is not in the folder; links are not followed"),
-            );
-            return None;
-        }
-        Err(_) if named => {
-            let program_names = program_names(folder);
-            node.unknown(
-                place,
-                "program",
-                &name,
-                program_names.iter().map(String::as_str),
-            );
-            return None;
-        }
-        Err(_) => return Some(own),
-    }
+    let Some(path) = wanted.path(node)? else {
+        return Some(unchanged);
+    };
     match open_plan(&path, signature) {
         Ok(plan) => Some(plan),
         Err(error) => {
-            report_faults(place, &name, &error, node);
+            report_faults(wanted.place, &wanted.name, &error, node);
             None
+        }
+    }
+}
+
+/// The file of a node's program: one that the node names must be there; one by the node's id may be.
+struct ProgramFile<'f> {
+    folder: &'f Path,
+    name: String,
+    /// Where in the node's data a fault is.
+    place: &'static str,
+    is_named: bool,
+}
+
+impl ProgramFile<'_> {
+    /// `None`: a fault was reported. `Some(None)`: the node has no program.
+    fn path(&self, node: &mut NodeLoader<'_>) -> Option<Option<PathBuf>> {
+        let ProgramFile {
+            folder,
+            name,
+            place,
+            is_named,
+        } = self;
+        if !folder.is_dir() {
+            let shown = folder.display().to_string();
+            let message = format!("the folder of programs {shown:?} is not there, or is no folder");
+            node.fault(place, message);
+            return None;
+        }
+        if !is_name(name) {
+            // Other ids cannot leave the folder; they simply have no program.
+            if !is_named && !name.contains(['/', '\\']) && !name.contains("..") {
+                return Some(None);
+            }
+            let message =
+                format!("{name:?} cannot be the name of a program: 1 to 64 of `A-Z a-z 0-9 _ -`");
+            node.fault(place, message);
+            return None;
+        }
+        let path = folder.join(format!("{name}.json"));
+        match fs::symlink_metadata(&path) {
+            Ok(found) if found.is_file() => Some(Some(path)),
+            Ok(_) => {
+                let message =
+                    format!("the program {name:?} is not in the folder; links are not followed");
+                node.fault(place, message);
+                None
+            }
+            Err(_) if *is_named => {
+                let names = program_names(folder);
+                node.unknown(place, "program", name, names.iter().map(String::as_str));
+                None
+            }
+            Err(_) => Some(None),
         }
     }
 }

@@ -34,7 +34,9 @@ pub(super) fn build_signature(data: &Data, node: &mut NodeLoader<'_>) -> Option<
         )
     });
     let outputs = fields("outputs", outputs, node);
-    let (inputs, mut outputs) = (inputs?, outputs?);
+    // Both are read before either fails, so that all faults are reported.
+    let inputs = inputs?;
+    let mut outputs = outputs?;
     let thinks = data.mode == Mode::ChainOfThought;
     if thinks {
         outputs.insert(0, reasoning());
@@ -73,20 +75,18 @@ pub(super) fn build_signature(data: &Data, node: &mut NodeLoader<'_>) -> Option<
     })
 }
 
+fn listed(names: &[&str]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
+}
+
 /// DSPy's default instruction.
 fn default_goal(inputs: &[&str], data: &Data) -> String {
     let outputs: Vec<&str> = data.outputs.iter().map(|one| &*one.name).collect();
-    let list = |names: &[&str]| {
-        names
-            .iter()
-            .map(|name| format!("`{name}`"))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
     format!(
         "Given the fields {}, produce the fields {}.",
-        list(inputs),
-        list(&outputs)
+        listed(inputs),
+        listed(&outputs)
     )
 }
 
@@ -168,13 +168,7 @@ pub(super) fn guards(
 ) -> Option<Vec<Guard>> {
     let first = data.outputs.first().map_or("", |output| &*output.name);
     let mut guards = Vec::new();
-    let mut good = true;
-    let mut add = |rule: &Rule, of: &str, place: &str, node: &mut NodeLoader<'_>| match guard(
-        rule, of, place, node,
-    ) {
-        Some(guard) => guards.push(guard),
-        None => good = false,
-    };
+    // All are read before any fails, so that all faults are reported.
     for (index, rule) in data.guardrails.iter().enumerate() {
         let place = format!("/guardrails/{index}");
         let of = rule.output.as_deref().unwrap_or(first);
@@ -186,28 +180,27 @@ pub(super) fn guards(
                 data.outputs.iter().map(|one| &*one.name),
             );
         }
-        add(rule, of, &place, node);
+        guards.push(guard(rule, of, &place, node));
     }
     for (index, output) in data.outputs.iter().enumerate() {
         let place = format!("/outputs/{index}");
         for (at, rule) in output.guardrails.iter().enumerate() {
-            add(
-                rule,
-                &output.name,
-                &format!("{place}/guardrails/{at}"),
-                node,
-            );
+            let place = format!("{place}/guardrails/{at}");
+            guards.push(guard(rule, &output.name, &place, node));
         }
         // A front end writes an empty rule if none was chosen.
         let chosen = output.guardrail.iter().filter(|rule| !rule.id.is_empty());
-        chosen.for_each(|rule| add(rule, &output.name, &format!("{place}/guardrail"), node));
+        for rule in chosen {
+            let place = format!("{place}/guardrail");
+            guards.push(guard(rule, &output.name, &place, node));
+        }
     }
     let forced = data
         .outputs
         .iter()
         .filter(|output| output.force_json == Some(true));
-    guards.extend(forced.map(|output| Guard::json().of(&*output.name)));
-    good.then_some(guards)
+    guards.extend(forced.map(|output| Some(Guard::json().of(&*output.name))));
+    guards.into_iter().collect()
 }
 
 fn guard(rule: &Rule, of: &str, place: &str, node: &mut NodeLoader<'_>) -> Option<Guard> {
@@ -254,17 +247,20 @@ fn guard(rule: &Rule, of: &str, place: &str, node: &mut NodeLoader<'_>) -> Optio
 }
 
 pub(super) fn schema_of(signature: &Signature) -> Value {
-    let member = |field: &Field| {
-        let mut schema = field.schema.clone();
-        if let Some(schema) = schema
-            .as_object_mut()
-            .filter(|_| !field.description.is_empty())
-        {
-            schema.insert("description".to_owned(), field.description.as_str().into());
-        }
-        (field.name.clone(), schema)
-    };
-    let members: Map<_, _> = signature.outputs.iter().map(member).collect();
+    let members: Map<_, _> = signature
+        .outputs
+        .iter()
+        .map(|field: &Field| {
+            let mut schema = field.schema.clone();
+            if let Some(schema) = schema
+                .as_object_mut()
+                .filter(|_| !field.description.is_empty())
+            {
+                schema.insert("description".to_owned(), field.description.as_str().into());
+            }
+            (field.name.clone(), schema)
+        })
+        .collect();
     let required: Vec<&str> = signature.outputs.iter().map(Field::name).collect();
     json!({"type": "object", "properties": members, "required": required})
 }

@@ -73,15 +73,14 @@ impl Default for Bootstrap {
 impl Bootstrap {
     /// Begins with 4 bootstrapped examples, filled up to 8 with labelled ones, 1 round, and seed 0. You must set the limits.
     pub fn new() -> Self {
-        let (teacher, limits) = (None, Limits::new());
         Bootstrap {
             bootstrapped: 4,
             labelled: 8,
             rounds: 1,
             threshold: 1.0,
-            teacher,
+            teacher: None,
             seed: 0,
-            limits,
+            limits: Limits::new(),
         }
     }
 
@@ -208,7 +207,8 @@ impl Bootstrap {
         M: Metric<N, E, S>,
     {
         let shown = draw(labels, (0..labels.len()).collect(), self.labelled, random);
-        let (mut lessons, mut next) = (Lessons::default(), 0);
+        let mut lessons = Lessons::default();
+        let mut next = 0;
         while lessons.passed.len() < self.bootstrapped && next < trial.train.len() {
             // Keeps requests for judging the candidate.
             let kept_back = trial.validation.len() as u64 * trial.per_case();
@@ -264,12 +264,11 @@ impl Bootstrap {
         } else {
             program_with_demos(trial.start, others.collect())?
         };
-        let (case, metric, model) = (&trial.train.rows()[at], trial.metric, self.teacher.as_ref());
         Ok(Lesson {
-            case,
-            metric,
+            case: &trial.train.rows()[at],
+            metric: trial.metric,
             program,
-            model,
+            model: self.teacher.as_ref(),
             rounds: self.rounds,
             threshold: self.threshold,
         })

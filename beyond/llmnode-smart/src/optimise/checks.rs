@@ -66,11 +66,14 @@ fn check_disjoint<N: Smart, E>(
 }
 
 fn keys<N: Smart, E>(set: &Dataset<N, E>) -> Result<Vec<String>, NodeError> {
-    let key = |(at, (input, _)): (usize, &(N, E))| match input.values() {
-        Ok(values) => Ok(Value::Object(values).to_string()),
-        Err(faults) => refused(format!(
-            "the inputs of case {at} cannot be written: {faults}"
-        )),
-    };
-    set.rows().iter().enumerate().map(key).collect()
+    set.rows()
+        .iter()
+        .enumerate()
+        .map(|(at, (input, _)): (usize, &(N, E))| match input.values() {
+            Ok(values) => Ok(Value::Object(values).to_string()),
+            Err(faults) => refused(format!(
+                "the inputs of case {at} cannot be written: {faults}"
+            )),
+        })
+        .collect()
 }

@@ -11,7 +11,8 @@ use crate::signature::{Demo, REASONING, Smart};
 pub(super) fn labels<N: Smart, E: Serialize>(
     cases: &[(N, E)],
 ) -> Result<Vec<Option<Demo>>, NodeError> {
-    let (mut labels, mut faults) = (Vec::with_capacity(cases.len()), Vec::new());
+    let mut labels = Vec::with_capacity(cases.len());
+    let mut faults = Vec::new();
     for (at, (input, expected)) in cases.iter().enumerate() {
         match label(input, expected) {
             Ok(label) => labels.push(label),

@@ -98,15 +98,14 @@ impl<'r, S, N, E, M> Optimise<'r, S, N, E, M> {
         sets: [&'r Dataset<N, E>; 2],
         metric: M,
     ) -> Self {
-        let (concurrency, report_progress) = (8, None);
         Optimise {
             optimiser,
             run,
             start,
             sets,
             metric,
-            concurrency,
-            report_progress,
+            concurrency: 8,
+            report_progress: None,
             recorder: None,
             #[cfg(feature = "journal")]
             journal: None,
@@ -181,13 +180,12 @@ where
                     map = map.record(recorder);
                 }
                 let map = llmnode_flow::journal::MapExt::resume(map, journal);
-                let none = || {
-                    NodeError::new(
+                return map.await.pop().unwrap_or_else(|| {
+                    Err(NodeError::new(
                         llmnode_runtime::Category::Aborted,
                         "the optimisation gave no result",
-                    )
-                };
-                return map.await.pop().unwrap_or_else(|| Err(none()));
+                    ))
+                });
             }
             let mut call = self.run.call(&node).limits(limits);
             if let Some(recorder) = self.recorder {

@@ -18,28 +18,23 @@ pub(super) fn pick(scores: &[&[f64]], random: &mut Random) -> usize {
 /// 0 for a candidate that another one beats.
 fn leads(scores: &[&[f64]]) -> Vec<usize> {
     let cases = scores.first().map_or(0, |scores| scores.len());
-    let best = |case: usize| {
-        scores
-            .iter()
-            .map(|scores| scores[case])
-            .fold(f64::MIN, f64::max)
-    };
-    let best: Vec<_> = (0..cases).map(best).collect();
-    let leads = |(at, own): (usize, &&[f64])| {
+    let best: Vec<f64> = (0..cases)
+        .map(|case| {
+            let of_case = scores.iter().map(|scores| scores[case]);
+            of_case.fold(f64::MIN, f64::max)
+        })
+        .collect();
+    let mut leads = Vec::with_capacity(scores.len());
+    for (at, one) in scores.iter().enumerate() {
         // Of equal candidates, the first stays.
-        let beats_it = |(other_at, other): (usize, &&[f64])| {
-            beats(other, own) || (other_at < at && other == own)
-        };
-        match scores.iter().enumerate().any(beats_it) {
-            true => 0,
-            false => own
-                .iter()
-                .zip(&best)
-                .filter(|(own, best)| own >= best)
-                .count(),
-        }
-    };
-    scores.iter().enumerate().map(leads).collect()
+        let is_beaten = scores
+            .iter()
+            .enumerate()
+            .any(|(other_at, other)| beats(other, one) || (other_at < at && other == one));
+        let best_at = one.iter().zip(&best).filter(|(score, best)| score >= best);
+        leads.push(if is_beaten { 0 } else { best_at.count() });
+    }
+    leads
 }
 
 fn beats(one: &[f64], other: &[f64]) -> bool {

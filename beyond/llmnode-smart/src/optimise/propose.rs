@@ -65,11 +65,14 @@ pub(super) fn proposal_prompt<N: Smart>(
 }
 
 fn listed(fields: &[Field]) -> String {
-    let line = |field: &Field| match field.description() {
-        "" => format!("- {}", field.name()),
-        about => format!("- {}: {}", field.name(), one_line(about, MAX_VALUE_CHARS)),
-    };
-    fields.iter().map(line).collect::<Vec<_>>().join("\n")
+    fields
+        .iter()
+        .map(|field: &Field| match field.description() {
+            "" => format!("- {}", field.name()),
+            about => format!("- {}: {}", field.name(), one_line(about, MAX_VALUE_CHARS)),
+        })
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn shown(inputs: &Map<String, Value>, case: &EvaluatedCase) -> Value {

@@ -153,10 +153,9 @@ impl Reflect {
     {
         let mut random = Random::new(self.seed);
         let mut batches = Minibatches::new(trial.train.len(), self.minibatch);
-        let cost =
-            || self.proposal_cost(trial.train.len(), trial.validation.len(), trial.per_case());
+        let cost = self.proposal_cost(trial.train.len(), trial.validation.len(), trial.per_case());
         let mut perfect = 0;
-        while trial.left() >= cost()
+        while trial.left() >= cost
             && pool
                 .iter()
                 .all(|candidate| candidate.validation.mean() < 1.0)
@@ -237,14 +236,13 @@ fn sum(cases: &[EvaluatedCase]) -> f64 {
 }
 
 fn pick<N>(pool: &[Candidate<N>], random: &mut Random) -> usize {
-    let scores = |of: &Candidate<N>| {
-        of.validation
-            .cases()
-            .iter()
-            .map(|case| case.score)
-            .collect::<Vec<_>>()
-    };
-    let scores: Vec<_> = pool.iter().map(scores).collect();
+    let scores: Vec<Vec<f64>> = pool
+        .iter()
+        .map(|candidate| {
+            let cases = candidate.validation.cases();
+            cases.iter().map(|case| case.score).collect()
+        })
+        .collect();
     pareto::pick(
         &scores.iter().map(Vec::as_slice).collect::<Vec<_>>(),
         random,

@@ -96,7 +96,8 @@ impl<N: Smart, E: Sync, M> Trial<'_, N, E, M> {
         M: Metric<N, E, S>,
     {
         let core = cx.core_with_node_data::<N>(Arc::new(program.clone()));
-        let (cx, settings) = (cx.with_core(&core), Settings::new());
+        let cx = cx.with_core(&core);
+        let settings = Settings::new();
         let nodes: Vec<_> = cases(on.into_iter(), self.metric, &settings).collect();
         let ScoredCases {
             cases,
@@ -150,7 +151,9 @@ impl<N: Smart, E: Sync, M> Trial<'_, N, E, M> {
         by: &OptimiserId,
     ) -> Optimised<N> {
         let account = self.account();
-        let (proposals, usage, mut whole) = (account.proposals, account.usage, account.usage);
+        let proposals = account.proposals;
+        let usage = account.usage;
+        let mut whole = usage;
         whole += account.replayed;
         let Some(Candidate {
             program,

@@ -66,10 +66,9 @@ fn find_predictor<'a>(
     let one = match (predictor, &predictors[..]) {
         (None, [one]) => Some(one),
         (None, _) => None,
-        (Some(wanted), all) => {
-            let is = |name: &str| name == wanted || name.strip_suffix(".predict") == Some(wanted);
-            all.iter().find(|(name, _)| is(name))
-        }
+        (Some(predictor), all) => all.iter().find(|(name, _)| {
+            *name == predictor || name.strip_suffix(".predict") == Some(predictor)
+        }),
     };
     match one {
         Some((name, state)) => Ok((member("", name), state)),
@@ -77,14 +76,12 @@ fn find_predictor<'a>(
             "this is no program: it has neither llmnode's `format` nor the `signature` of a DSPy predictor",
         )),
         None => {
-            let (has, wanted) = (
-                listed(&names),
-                predictor
-                    .map(|name| format!("no predictor `{name}`; "))
-                    .unwrap_or_default(),
-            );
+            let missing = predictor
+                .map(|name| format!("no predictor `{name}`; "))
+                .unwrap_or_default();
+            let names = listed(&names);
             Err(ProgramError::file_error(format!(
-                "{wanted}the file has the predictors {has}; name one of them by `open_predictor`"
+                "{missing}the file has the predictors {names}; name one of them by `open_predictor`"
             )))
         }
     }
@@ -102,15 +99,10 @@ fn fields(
         return faults.push(ProgramFault::new(at, "is not a list"));
     };
     let names = signature.names();
-    let says = |index: usize| {
-        saved
-            .get(index)
-            .map(|field| (&field["prefix"], &field["description"]))
-    };
     if saved.len() != names.len() {
         // `ChainOfThought` puts its reasoning before the outputs.
-        let reasons =
-            says(signature.inputs.len()).is_some_and(|(prefix, _)| prefix == "Reasoning:");
+        let first_output = saved.get(signature.inputs.len());
+        let reasons = first_output.is_some_and(|field| field["prefix"] == "Reasoning:");
         let mend = match (reasons, signature.thinks) {
             (true, false) => "; it is one of `ChainOfThought`: add `think` to the node",
             (false, true) => "; it is no `ChainOfThought`: drop `think` of the node",
@@ -124,19 +116,17 @@ fn fields(
         );
         return faults.push(ProgramFault::new(at, message));
     }
-    for (index, name) in names.iter().enumerate() {
-        let Some((said, description)) = says(index) else {
-            continue;
-        };
+    for (index, (name, field)) in names.iter().zip(saved).enumerate() {
+        let prefix = field["prefix"].as_str().unwrap_or_default();
         let place = format!("{at}/{index}");
-        let Some(description) = description.as_str() else {
+        let Some(description) = field["description"].as_str() else {
             faults.push(ProgramFault::new(
                 format!("{place}/description"),
                 "is no text",
             ));
             continue;
         };
-        match other(said.as_str().unwrap_or_default(), description, name, &names) {
+        match other(prefix, description, name, &names) {
             Some(other) => {
                 let message = format!(
                     "this is the field `{other}`, and in this place the node has `{name}`; the fields and their order must be the same"
@@ -191,10 +181,13 @@ fn demos(at: &str, state: &Value, faults: &mut Vec<ProgramFault>) -> Vec<Demo> {
     demos
 }
 
+fn setting<'s>(lm: &'s Value, name: &str) -> Option<&'s Value> {
+    lm.get(name).filter(|value| !value.is_null())
+}
+
 /// Only sampling settings are read: the running program chooses the model and where it is.
 fn settings(at: &str, lm: &Value, plan: &mut Plan, faults: &mut Vec<ProgramFault>) {
-    let given = |name: &str| lm.get(name).filter(|value| !value.is_null());
-    if let Some(value) = given("temperature") {
+    if let Some(value) = setting(lm, "temperature") {
         match value.as_f64().filter(|figure| *figure >= 0.0) {
             Some(figure) => plan.temperature = Some(figure),
             None => faults.push(ProgramFault::new(
@@ -203,7 +196,7 @@ fn settings(at: &str, lm: &Value, plan: &mut Plan, faults: &mut Vec<ProgramFault
             )),
         }
     }
-    if let Some(value) = given("max_tokens") {
+    if let Some(value) = setting(lm, "max_tokens") {
         match value
             .as_u64()
             .and_then(|count| u32::try_from(count).ok())
@@ -226,7 +219,11 @@ pub(super) fn write(plan: &Plan) -> Result<String, ProgramError> {
         let message = "its form is llmnode's own, in which DSPy cannot ask; set `Form::Chat` or `Form::Json` by `with_form`";
         return Err(ProgramError::of(vec![ProgramFault::new("/form", message)]));
     }
-    let field = |field: &crate::signature::Field| {
+    let predictor = json!({
+        "traces": [],
+        "train": [],
+        "demos": demos.iter().map(Demo::values).collect::<Vec<_>>(),
+        "signature": {"instructions": signature.goal, "fields": signature.fields().map(|field: &crate::signature::Field| {
         let own = format!("${{{}}}", field.name);
         let description = if field.description.is_empty() {
             own
@@ -234,12 +231,7 @@ pub(super) fn write(plan: &Plan) -> Result<String, ProgramError> {
             field.description.clone()
         };
         json!({"prefix": prefix(&field.name), "description": description})
-    };
-    let predictor = json!({
-        "traces": [],
-        "train": [],
-        "demos": demos.iter().map(Demo::values).collect::<Vec<_>>(),
-        "signature": {"instructions": signature.goal, "fields": signature.fields().map(field).collect::<Vec<_>>()},
+    }).collect::<Vec<_>>()},
         "lm": null,
     });
     let mut file = match predictor {

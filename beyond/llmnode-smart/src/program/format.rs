@@ -38,21 +38,15 @@ pub(super) fn write(node: &str, declared: &Signature, plan: &Plan) -> String {
         max_tokens,
         provenance,
     } = plan;
-    let types = |fields: &[Field]| {
-        fields
-            .iter()
-            .map(|field| (field.name.clone(), field.schema.clone()))
-            .collect::<Map<_, _>>()
-    };
-    let own = |field: &&Field| {
-        declared
+    let mut described = Map::new();
+    for field in signature.fields() {
+        let is_declared = declared
             .fields()
-            .any(|known| known.name == field.name && known.description == field.description)
-    };
-    let described = signature.fields().filter(|field| !own(field));
-    let described: Map<_, _> = described
-        .map(|field| (field.name.clone(), field.description.clone().into()))
-        .collect();
+            .any(|known| known.name == field.name && known.description == field.description);
+        if !is_declared {
+            described.insert(field.name.clone(), field.description.clone().into());
+        }
+    }
     let form = FORMS
         .iter()
         .find(|(_, form)| *form == signature.form)
@@ -82,22 +76,30 @@ pub(super) fn write(node: &str, declared: &Signature, plan: &Plan) -> String {
     indented_json(&file) + "\n"
 }
 
+fn types(fields: &[Field]) -> Map<String, Value> {
+    fields
+        .iter()
+        .map(|field| (field.name.clone(), field.schema.clone()))
+        .collect()
+}
+
 pub(super) fn read(
     root: &Value,
     signature: &Signature,
     typed: &DemoCheck,
 ) -> Result<Plan, ProgramError> {
     let version = read_version(root)?;
-    let members = || MEMBERS.into_iter().chain([provenance_member(version)]);
+    let members: Vec<&str> = MEMBERS
+        .into_iter()
+        .chain([provenance_member(version)])
+        .collect();
     let mut plan = Plan::new(signature);
     let mut faults = Vec::new();
-    for name in root
-        .as_object()
-        .into_iter()
-        .flat_map(Map::keys)
-        .filter(|name| members().all(|member| member != name.as_str()))
-    {
-        let mend = nearest(name, members())
+    for name in root.as_object().into_iter().flat_map(Map::keys) {
+        if members.contains(&name.as_str()) {
+            continue;
+        }
+        let mend = nearest(name, members.iter().copied())
             .map(|near| format!("; did you mean `{near}`?"))
             .unwrap_or_default();
         faults.push(ProgramFault::new(
@@ -265,6 +267,7 @@ impl<'a> ProgramReader<'a> {
     }
 }
 
+/// What differs between the signature that a program was made for and that of the node, which would make its examples wrong.
 fn differences(saved: &Value, signature: &Signature, faults: &mut Vec<ProgramFault>) {
     let thinks = saved
         .get("think")
@@ -287,51 +290,83 @@ fn differences(saved: &Value, signature: &Signature, faults: &mut Vec<ProgramFau
             faults.push(ProgramFault::new(at, "is no object of fields"));
             continue;
         };
-        let reasoning = |name: &str| {
-            part == "outputs" && name == crate::signature::REASONING && thinks != signature.thinks
-        };
         let found = faults.len();
-        for (name, schema) in saved.iter().filter(|(name, _)| !reasoning(name)) {
-            match fields.iter().find(|field| field.name == *name) {
-                None => faults.push(unknown_field(&at, name, signature)),
-                Some(field)
-                    if without_annotations(&field.schema) != without_annotations(schema) =>
-                {
-                    let (was, is) = (
-                        without_annotations(schema),
-                        without_annotations(&field.schema),
-                    );
-                    faults.push(ProgramFault::new(
-                        member(&at, name),
-                        format!("its type was {was}, and in the node it is {is}"),
-                    ));
-                }
-                Some(_) => {}
-            }
+        // With another `think`, the field of the thoughts differs in any case, and one fault says so.
+        let ignored = if part == "outputs" && thinks != signature.thinks {
+            Some(crate::signature::REASONING)
+        } else {
+            None
+        };
+        changed_types(saved, fields, ignored, &at, signature, faults);
+        missing_fields(saved, fields, ignored, &at, faults);
+        if faults.len() == found && thinks == signature.thinks {
+            changed_order(saved, fields, &at, faults);
         }
-        for field in fields
-            .iter()
-            .filter(|field| !saved.contains_key(&field.name) && !reasoning(&field.name))
-        {
+    }
+}
+
+fn changed_types(
+    saved: &Map<String, Value>,
+    fields: &[Field],
+    ignored: Option<&str>,
+    at: &str,
+    signature: &Signature,
+    faults: &mut Vec<ProgramFault>,
+) {
+    for (name, schema) in saved {
+        if ignored == Some(name) {
+            continue;
+        }
+        let Some(field) = fields.iter().find(|field| field.name == *name) else {
+            faults.push(unknown_field(at, name, signature));
+            continue;
+        };
+        let was = without_annotations(schema);
+        let is = without_annotations(&field.schema);
+        if was != is {
             faults.push(ProgramFault::new(
-                &at,
+                member(at, name),
+                format!("its type was {was}, and in the node it is {is}"),
+            ));
+        }
+    }
+}
+
+fn missing_fields(
+    saved: &Map<String, Value>,
+    fields: &[Field],
+    ignored: Option<&str>,
+    at: &str,
+    faults: &mut Vec<ProgramFault>,
+) {
+    for field in fields {
+        let is_ignored = ignored == Some(field.name.as_str());
+        if !is_ignored && !saved.contains_key(&field.name) {
+            faults.push(ProgramFault::new(
+                at,
                 format!("the field `{}` of the node is missing", field.name),
             ));
         }
-        let names: Vec<&str> = saved.keys().map(String::as_str).collect();
-        if faults.len() == found
-            && !names.iter().copied().eq(fields.iter().map(Field::name))
-            && thinks == signature.thinks
-        {
-            let own: Vec<&str> = fields.iter().map(Field::name).collect();
-            faults.push(ProgramFault::new(
-                &at,
-                format!(
-                    "the order is {}, and in the node it is {}",
-                    listed(&names),
-                    listed(&own)
-                ),
-            ));
-        }
+    }
+}
+
+/// The order of fields is that of the prompt.
+fn changed_order(
+    saved: &Map<String, Value>,
+    fields: &[Field],
+    at: &str,
+    faults: &mut Vec<ProgramFault>,
+) {
+    let was: Vec<&str> = saved.keys().map(String::as_str).collect();
+    let is: Vec<&str> = fields.iter().map(Field::name).collect();
+    if was != is {
+        faults.push(ProgramFault::new(
+            at,
+            format!(
+                "the order is {}, and in the node it is {}",
+                listed(&was),
+                listed(&is)
+            ),
+        ));
     }
 }

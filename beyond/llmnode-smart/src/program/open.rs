@@ -20,26 +20,27 @@ pub(super) fn open(
     signature: &Signature,
     typed: &DemoCheck,
 ) -> Result<Plan, ProgramError> {
-    let read = || {
-        let bytes = bytes(path)?;
-        parse(&bytes, predictor, signature, typed)
-    };
-    read().map_err(|error: ProgramError| error.at(path))
+    bytes(path)
+        .and_then(|bytes| parse(&bytes, predictor, signature, typed))
+        .map_err(|error| error.at(path))
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>, ProgramError> {
-    let failed = |error: io::Error| ProgramError::file_error(format!("it cannot be read: {error}"));
     if path.is_dir() {
         let message = "this is a folder, as DSPy's `save_program=True` writes it: it holds a pickle, which is code; save the state instead, by `program.save(\"program.json\")`";
         return Err(ProgramError::file_error(message));
     }
     let mut bytes = Vec::new();
     File::open(path)
-        .map_err(failed)?
+        .map_err(unreadable)?
         .take(MAX_FILE_BYTES + 1)
         .read_to_end(&mut bytes)
-        .map_err(failed)?;
+        .map_err(unreadable)?;
     Ok(bytes)
+}
+
+fn unreadable(error: io::Error) -> ProgramError {
+    ProgramError::file_error(format!("it cannot be read: {error}"))
 }
 
 pub(super) fn parse(

@@ -22,12 +22,10 @@ impl AdviceNode {
         outputs: &Map<String, Value>,
         faults: &str,
     ) -> Self {
-        let json =
-            |values: &Map<String, Value>| serde_json::to_string_pretty(values).unwrap_or_default();
         let prompt = format!(
             "# task\n{goal}\n\n# input\n{}\n\n# answer\n{}\n\n# what was wrong\n{faults}",
-            json(inputs),
-            json(outputs)
+            indented(inputs),
+            indented(outputs)
         );
         AdviceNode { prompt }
     }
@@ -59,4 +57,8 @@ impl<S: ?Sized> LlmNode<S> for AdviceNode {
     fn output(&self) -> OutputSpec<String, S> {
         OutputSpec::text()
     }
+}
+
+fn indented(values: &Map<String, Value>) -> String {
+    serde_json::to_string_pretty(values).unwrap_or_default()
 }

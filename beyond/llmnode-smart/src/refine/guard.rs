@@ -74,13 +74,12 @@ impl Guard {
     }
 
     pub(crate) fn complaint(&self, outputs: &Map<String, Value>) -> Option<String> {
-        let first = || {
+        let name = self.field.as_deref().or_else(|| {
             outputs
                 .keys()
                 .find(|name| *name != REASONING)
                 .map(String::as_str)
-        };
-        let name = self.field.as_deref().or_else(first)?;
+        })?;
         let value = outputs.get(name)?;
         let text = value
             .as_str()

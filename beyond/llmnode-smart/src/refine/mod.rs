@@ -99,7 +99,6 @@ impl<'n, N: Smart> Refine<'n, N> {
 
 impl<'n, N: Smart, R> Refine<'n, N, R> {
     pub(crate) fn on(run: R, node: &'n N, gives_feedback: bool) -> Self {
-        let (guards, checks) = (Vec::new(), Vec::new());
         Refine {
             node,
             run,
@@ -107,8 +106,8 @@ impl<'n, N: Smart, R> Refine<'n, N, R> {
             tries: 3,
             at_least: 1.0,
             reward: None,
-            guards,
-            checks,
+            guards: Vec::new(),
+            checks: Vec::new(),
             advice: None,
         }
     }

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use llmnode_reader::internal::{Parsed, ReadResult};
-use llmnode_runtime::{LlmOutput, OutputSchema, Reader, Reading};
+use llmnode_runtime::{LlmOutput, OutputSchema, Reader, Reading, Violation};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -99,25 +99,29 @@ impl InputCodec {
     }
 }
 
+fn read_any<T: SmartOutput>(
+    text: &str,
+    reader: Reader,
+) -> Result<Parsed<Box<dyn Any>>, Vec<Violation>> {
+    let Parsed {
+        value,
+        repairs,
+        wrapped,
+    } = read::<T>(text, reader)?;
+    let value: Box<dyn Any> = Box::new(value);
+    Ok(Parsed {
+        value,
+        repairs,
+        wrapped,
+    })
+}
+
 impl OutputCodec {
     fn of<T: SmartOutput>() -> Self {
-        let read = |text: &str, reader: Reader| {
-            let Parsed {
-                value,
-                repairs,
-                wrapped,
-            } = read::<T>(text, reader)?;
-            let value: Box<dyn Any> = Box::new(value);
-            Ok(Parsed {
-                value,
-                repairs,
-                wrapped,
-            })
-        };
         OutputCodec {
             write: write::<T>,
             schema: OutputSchema::of::<T>,
-            read,
+            read: read_any::<T>,
             thinking: None,
         }
     }

@@ -76,22 +76,26 @@ pub(crate) fn members(schema: &Value) -> Option<Vec<Field>> {
         .as_object()
         .filter(|members| !members.is_empty())?;
     let definitions = schema.get("$defs");
-    let field = |(name, schema): (&String, &Value)| {
-        let mut schema = schema.clone();
-        let description = schema
-            .get("description")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned();
-        if let Some(schema) = schema.as_object_mut() {
-            schema.retain(|keyword, _| keyword != "description");
-        }
-        if let (Some(definitions), Some(schema)) = (definitions, schema.as_object_mut()) {
-            schema.insert("$defs".to_owned(), definitions.clone());
-        }
-        Field::new(name, &description, schema)
-    };
-    Some(members.iter().map(field).collect())
+    Some(
+        members
+            .iter()
+            .map(|(name, schema): (&String, &Value)| {
+                let mut schema = schema.clone();
+                let description = schema
+                    .get("description")
+                    .and_then(Value::as_str)
+                    .unwrap_or_default()
+                    .to_owned();
+                if let Some(schema) = schema.as_object_mut() {
+                    schema.retain(|keyword, _| keyword != "description");
+                }
+                if let (Some(definitions), Some(schema)) = (definitions, schema.as_object_mut()) {
+                    schema.insert("$defs".to_owned(), definitions.clone());
+                }
+                Field::new(name, &description, schema)
+            })
+            .collect(),
+    )
 }
 
 /// For comparisons.

@@ -137,6 +137,19 @@ pub fn output_values<N: Smart>(
 /// Creates an output from the values of its fields. Other members are ignored.
 ///
 /// # Errors
+fn faults_of(violations: Vec<Violation>) -> FieldFaults {
+    let mut faults = FieldFaults::default();
+    for violation in violations {
+        let at = if violation.path.is_empty() {
+            VALUE
+        } else {
+            violation.path.as_str()
+        };
+        faults.add(at, violation.message.as_str());
+    }
+    faults
+}
+
 /// What is missing or of another type.
 pub fn read_output<N: Smart>(values: &Map<String, Value>) -> Result<N::Output, FieldFaults> {
     let signature = N::signature();
@@ -152,22 +165,11 @@ pub fn read_output<N: Smart>(values: &Map<String, Value>) -> Result<N::Output, F
     } else {
         values.get(VALUE).cloned().unwrap_or_default()
     };
-    let whole = |violations: Vec<Violation>| {
-        let mut faults = FieldFaults::default();
-        for violation in violations {
-            let at = if violation.path.is_empty() {
-                VALUE
-            } else {
-                violation.path.as_str()
-            };
-            faults.add(at, violation.message.as_str());
-        }
-        faults
-    };
     let Parsed { value, .. } =
-        (N::declared().output.read)(&json.to_string(), Reader::new().exact(true)).map_err(whole)?;
+        (N::declared().output.read)(&json.to_string(), Reader::new().exact(true))
+            .map_err(faults_of)?;
     value
         .downcast()
         .map(|value| *value)
-        .map_err(|_| whole(Vec::new()))
+        .map_err(|_| faults_of(Vec::new()))
 }
