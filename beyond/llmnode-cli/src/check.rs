@@ -63,7 +63,6 @@ pub(crate) fn read(file: &Path) -> Result<String, Box<dyn Error>> {
 
 /// Of a device or a pipe, too, which may have no end.
 pub(crate) fn read_at_most(file: &Path, bytes: u64) -> Result<String, Box<dyn Error>> {
-    let unreadable = |error: String| format!("{} cannot be read: {error}", file.display());
     let is_regular = std::fs::metadata(file).is_ok_and(|metadata| metadata.is_file());
     let read = if is_regular {
         begin_of(file, bytes)
@@ -75,11 +74,12 @@ pub(crate) fn read_at_most(file: &Path, bytes: u64) -> Result<String, Box<dyn Er
             .recv_timeout(WAIT)
             .unwrap_or_else(|_| Err(io::Error::other("nothing is written to it")))
     };
-    let read = read.map_err(|error| unreadable(error.to_string()))?;
+    let read = read.map_err(|error| unreadable(file, error.to_string()))?;
     if read.len() as u64 > bytes {
-        return Err(unreadable(format!("it has more than {bytes} bytes")).into());
+        return Err(unreadable(file, format!("it has more than {bytes} bytes")).into());
     }
-    String::from_utf8(read).map_err(|_| unreadable("it is no text in UTF-8".to_owned()).into())
+    String::from_utf8(read)
+        .map_err(|_| unreadable(file, "it is no text in UTF-8".to_owned()).into())
 }
 
 fn begin_of(file: &Path, bytes: u64) -> io::Result<Vec<u8>> {
@@ -134,4 +134,8 @@ pub(crate) fn folder(options: &Options) -> PathBuf {
     folder
         .filter(|folder| !folder.as_os_str().is_empty())
         .unwrap_or_else(|| ".".into())
+}
+
+fn unreadable(file: &Path, error: String) -> String {
+    format!("{} cannot be read: {error}", file.display())
 }

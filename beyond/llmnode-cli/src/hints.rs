@@ -76,18 +76,11 @@ fn missing_stores(named: &Named, options: &Options) -> Option<String> {
 }
 
 fn locations(named: &Named, options: &Options) -> Vec<String> {
-    let is_passed = |location: &&Location| {
-        options
-            .stores
-            .values()
-            .flatten()
-            .any(|file| location.is(file))
-    };
-    let missing = named
-        .locations
-        .iter()
-        .filter(|location| !is_passed(location));
-    let hint = |location: &Location| match location {
+    let missing = named.locations.iter().filter(|location| {
+        let mut passed = options.stores.values().flatten();
+        !passed.any(|file| location.is(file))
+    });
+    missing.map(|location: &Location| match location {
         Location::File(path) => {
             let file = format!("{path}.db");
             format!(
@@ -98,6 +91,5 @@ fn locations(named: &Named, options: &Options) -> Vec<String> {
             "The graph uses the server of Chroma at {url:?}, which the command does not: run it from a program that registers a \
              `ChromaStore`."
         ),
-    };
-    missing.map(hint).collect()
+    }).collect()
 }

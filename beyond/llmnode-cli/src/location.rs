@@ -14,10 +14,12 @@ impl Location {
     /// Reads the block `chroma` as a `rag_node` does.
     pub(crate) fn of(chroma: &Value) -> Option<Self> {
         let chroma = chroma.as_object()?;
-        let text = |name: &str| chroma.get(name).and_then(Value::as_str);
-        let (path, host) = (text("path"), text("host"));
-        let is_server =
-            text("mode").map_or(host.is_some() && path.is_none(), |mode| mode != "local");
+        let path = chroma.get("path").and_then(Value::as_str);
+        let host = chroma.get("host").and_then(Value::as_str);
+        let is_server = match chroma.get("mode").and_then(Value::as_str) {
+            Some(mode) => mode != "local",
+            None => host.is_some() && path.is_none(),
+        };
         let location = if is_server { host } else { path }?.trim_end_matches('/');
         Some(match is_server {
             true if location.contains("://") => Location::Server(location.to_owned()),

@@ -26,23 +26,26 @@ pub(crate) fn page(file: &Path, output: Option<&Path>) -> Result<bool, Box<dyn E
 
 /// Before a run, which costs money: the page can be written there, and nothing but a page is overwritten.
 pub(crate) fn check(output: &Path) -> Result<(), Box<dyn Error>> {
-    let refused = |why: String| format!("--page {}: {why}", output.display());
     match fs::symlink_metadata(output) {
         Ok(known) if !known.is_file() => {
-            return Err(
-                refused("it is no regular file; name one that is not there".to_owned()).into(),
-            );
+            return Err(refused(
+                output,
+                "it is no regular file; name one that is not there".to_owned(),
+            )
+            .into());
         }
         Ok(known) if known.len() > 0 && !is_page(output) => {
             return Err(refused(
+                output,
                 "it is there, and is no page of a run; name another file".to_owned(),
             )
             .into());
         }
         _ => {}
     }
-    let new = beside(output).map_err(|error| refused(error.to_string()))?;
-    create(&new).map_err(|error| refused(format!("a file cannot be made beside it: {error}")))?;
+    let new = beside(output).map_err(|error| refused(output, error.to_string()))?;
+    create(&new)
+        .map_err(|error| refused(output, format!("a file cannot be made beside it: {error}")))?;
     let _ = fs::remove_file(new);
     Ok(())
 }
@@ -83,4 +86,8 @@ fn create(file: &Path) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(file)
+}
+
+fn refused(output: &Path, why: String) -> String {
+    format!("--page {}: {why}", output.display())
 }

@@ -43,15 +43,15 @@ impl Named {
 }
 
 pub(crate) fn named(file: Value, folder: &Path) -> Named {
-    let (mut all, mut seen, mut left) = (Named::default(), BTreeSet::new(), vec![file]);
+    let mut all = Named::default();
+    let mut seen = BTreeSet::new();
+    let mut left = vec![file];
     while let Some(file) = left.pop() {
         all.add(named_by(&file));
-        let nodes = file
-            .get("nodes")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten();
-        for name in nodes.filter_map(|node| node.pointer("/data/flow_id")?.as_str()) {
+        for node in list(&file, "nodes") {
+            let Some(name) = node.pointer("/data/flow_id").and_then(Value::as_str) else {
+                continue;
+            };
             // Loading reports wrong names and files as faults of the graph.
             let is_new = name == sanitised_exactly(name) && seen.insert(name.to_owned());
             let text = is_new.then(|| subgraph(folder, name)).flatten();
@@ -66,80 +66,82 @@ fn subgraph(folder: &Path, name: &str) -> Option<String> {
     const BYTES: u64 = 1 << 24;
     let path = folder.join(format!("{name}.json")).canonicalize().ok()?;
     let is_here = path.parent() == Some(&*folder.canonicalize().ok()?);
-    let is_small = || {
-        path.metadata()
-            .is_ok_and(|metadata| metadata.is_file() && metadata.len() <= BYTES)
-    };
-    if is_here && is_small() {
-        std::fs::read_to_string(path).ok()
-    } else {
-        None
+    if !is_here {
+        return None;
     }
+    let metadata = path.metadata().ok()?;
+    if !metadata.is_file() || metadata.len() > BYTES {
+        return None;
+    }
+    std::fs::read_to_string(path).ok()
 }
 
 /// A node's name means that node, not a tool.
 fn named_by(file: &Value) -> Named {
-    let nodes = || {
-        file.get("nodes")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-    };
-    let text = |value: &Value| {
-        value
-            .as_str()
-            .map(str::to_owned)
-            .or_else(|| value.as_u64().map(|n| n.to_string()))
-    };
-    let of_nodes: BTreeSet<String> = nodes()
-        .flat_map(|node| [node.get("id"), node.pointer("/data/label")])
-        .flatten()
-        .filter_map(text)
-        .map(|name| sanitised(&name))
-        .collect();
-    let (mut tools, mut named) = (BTreeSet::new(), Named::default());
-    for data in nodes().filter_map(|node| node.get("data")) {
-        let listed = data
-            .get("tools")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten();
-        tools.extend(listed.chain(data.get("tool_name")).filter_map(text));
-        named.profiles.extend(
-            ["profile", "profile_id", "llm_profile"]
-                .iter()
-                .filter_map(|name| text(data.get(name)?)),
-        );
-        let whole = data.get("llm_profile");
-        named
-            .profiles
-            .extend(whole.and_then(|whole| text(whole.get("name").or_else(|| whole.get("id"))?)));
-        match data.get("store") {
-            Some(store) => named.stores.extend(text(store)),
-            // `store` may be misspelled.
-            None => named.possible_stores.extend(
-                data.as_object()
-                    .into_iter()
-                    .flat_map(Map::values)
-                    .filter_map(text),
-            ),
+    let mut names_of_nodes: BTreeSet<String> = BTreeSet::new();
+    let mut named = Named::default();
+    for node in list(file, "nodes") {
+        let names = [node.get("id"), node.pointer("/data/label")];
+        let names = names.into_iter().flatten().filter_map(text);
+        names_of_nodes.extend(names.map(|name| sanitised(&name)));
+        if let Some(data) = node.get("data") {
+            named.add(named_in(data));
         }
-        named
-            .locations
-            .extend(data.get("chroma").and_then(Location::of));
-        named.has_programs |= data.get("program").is_some_and(Value::is_string);
     }
-    let is_name =
-        |name: &String| *name == sanitised_exactly(name) && (1..=64).contains(&name.len());
-    Named {
-        tools: tools
-            .into_iter()
-            .filter(|name| is_name(name) && !of_nodes.contains(&sanitised(name)))
-            .collect(),
-        profiles: named.profiles.into_iter().filter(is_name).collect(),
-        possible_stores: named.possible_stores.into_iter().filter(is_name).collect(),
-        ..named
+    named.tools = named
+        .tools
+        .into_iter()
+        .filter(|name| is_name(name) && !names_of_nodes.contains(&sanitised(name)))
+        .collect();
+    named.profiles.retain(is_name);
+    named.possible_stores.retain(is_name);
+    named
+}
+
+/// What the data of one node names.
+fn named_in(data: &Value) -> Named {
+    let mut named = Named::default();
+    let tools = list(data, "tools").chain(data.get("tool_name"));
+    named.tools.extend(tools.filter_map(text));
+    for name in ["profile", "profile_id", "llm_profile"] {
+        named.profiles.extend(data.get(name).and_then(text));
     }
+    if let Some(profile) = data.get("llm_profile") {
+        let name = profile.get("name").or_else(|| profile.get("id"));
+        named.profiles.extend(name.and_then(text));
+    }
+    match data.get("store") {
+        Some(store) => named.stores.extend(text(store)),
+        // `store` may be misspelled.
+        None => {
+            let members = data.as_object().into_iter().flat_map(Map::values);
+            named.possible_stores.extend(members.filter_map(text));
+        }
+    }
+    let location = data.get("chroma").and_then(Location::of);
+    named.locations.extend(location);
+    named.has_programs = data.get("program").is_some_and(Value::is_string);
+    named
+}
+
+fn list<'v>(value: &'v Value, name: &str) -> impl Iterator<Item = &'v Value> {
+    value
+        .get(name)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+}
+
+/// Ids and names may be numbers.
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        value => value.as_u64().map(|number| number.to_string()),
+    }
+}
+
+fn is_name(name: &String) -> bool {
+    *name == sanitised_exactly(name) && (1..=64).contains(&name.len())
 }
 
 fn sanitised_exactly(name: &str) -> String {

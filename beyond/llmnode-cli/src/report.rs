@@ -20,14 +20,8 @@ pub(crate) fn report(
     } else {
         Renderer::plain()
     };
-    let (text, file) = (&*same_length(text), &*visible(file));
-    let level = || {
-        if is_warning {
-            Level::WARNING
-        } else {
-            Level::ERROR
-        }
-    };
+    let text = &*same_length(text);
+    let file = &*visible(file);
     let told = faults.iter().map(|fault| {
         // A subgraph's fault is shown at the node that leads to it.
         let pointer = fault.via.first().unwrap_or(&fault.pointer);
@@ -44,7 +38,7 @@ pub(crate) fn report(
             .span(locate(text, pointer))
             .label(visible(pointer));
         let snippet = Snippet::source(text).path(file).annotation(mark);
-        let mut group = level()
+        let mut group = level(is_warning)
             .primary_title(visible(&title).into_owned())
             .id(fault.kind.as_str())
             .element(snippet);
@@ -54,4 +48,12 @@ pub(crate) fn report(
         renderer.render(&[group])
     });
     told.collect::<Vec<_>>().join("\n\n")
+}
+
+fn level(is_warning: bool) -> Level<'static> {
+    if is_warning {
+        Level::WARNING
+    } else {
+        Level::ERROR
+    }
 }

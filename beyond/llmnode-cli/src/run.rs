@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::io::{IsTerminal, Write, stderr, stdin};
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use llmnode_flow::flow::{FlowWatch, RunExt};
@@ -193,16 +193,11 @@ async fn once(
     (recording, from): (Option<&Recording>, Option<Paused>),
 ) -> Result<String, NodeError> {
     let table = std::sync::Mutex::new(table);
-    let with = |act: &mut dyn FnMut(&mut Table)| {
-        act(&mut table
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner));
-    };
     let mut call = run
         .flow(graph)
         .watch(watch)
-        .on_step(|event| with(&mut |table| table.step(event)))
-        .on_event(|position, event| with(&mut |table| table.text(position, event)));
+        .on_step(|event| lock(&table).step(event))
+        .on_event(|position, event| lock(&table).text(position, event));
     if let Some(recording) = recording {
         call = call.record(recording);
     }
@@ -210,6 +205,10 @@ async fn once(
         call = call.approve(paused);
     }
     call.await
+}
+
+fn lock<'t, 'm>(table: &'t std::sync::Mutex<&'m mut Table>) -> MutexGuard<'t, &'m mut Table> {
+    table.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 struct Decided {
@@ -228,7 +227,7 @@ fn decided(mut paused: Paused, options: &Options) -> Result<Option<Decided>, Box
             .or_else(|| options.approvals.get(""));
         let answer = match told {
             Some(answer) => answer.clone(),
-            None => match asked(&waiting)? {
+            None => match ask_person(&waiting)? {
                 Some(answer) => answer,
                 None => return Ok(None),
             },
@@ -247,8 +246,7 @@ fn decided(mut paused: Paused, options: &Options) -> Result<Option<Decided>, Box
     Ok(Some(Decided { paused, by_person }))
 }
 
-/// Shows what is decided about, then asks.
-fn asked(waiting: &WaitingCall) -> Result<Option<Answer>, Box<dyn Error>> {
+fn show_waiting(waiting: &WaitingCall) {
     let WaitingCall {
         id,
         name,
@@ -257,7 +255,7 @@ fn asked(waiting: &WaitingCall) -> Result<Option<Answer>, Box<dyn Error>> {
         question,
         ..
     } = waiting;
-    let of = if name == node {
+    let of_node = if name == node {
         String::new()
     } else {
         format!(" of {node}")
@@ -266,34 +264,37 @@ fn asked(waiting: &WaitingCall) -> Result<Option<Answer>, Box<dyn Error>> {
         Some(_) => "asks",
         None => "waits for an approval",
     };
-    print_line(&format!("{name}{of} {waits} ({id}):"));
+    print_line(&format!("{name}{of_node} {waits} ({id}):"));
     print_line(&pretty(arguments).unwrap_or_else(|| arguments.clone()));
     if let Some(question) = question {
         print_line(&question.message);
         let schema = question.schema.to_string();
-        print_line(&format!(
-            "An answer is: {}",
-            pretty(&schema).unwrap_or(schema)
-        ));
+        let schema = pretty(&schema).unwrap_or(schema);
+        print_line(&format!("An answer is: {schema}"));
     }
+}
+
+/// Shows what is decided about, then asks.
+fn ask_person(waiting: &WaitingCall) -> Result<Option<Answer>, Box<dyn Error>> {
+    show_waiting(waiting);
+    let has_question = waiting.question.is_some();
     if !stdin().is_terminal() {
-        print_line(&format!(
-            "There is no terminal to ask: {}",
-            match question {
-                Some(_) => format!(
-                    "answer by `--approve {id}={{..}}`, with a JSON object, or by `--approve {id}=no`."
-                ),
-                None => format!(
-                    "answer by `--approve yes`, or for this one alone by `--approve {id}=yes`."
-                ),
-            }
-        ));
+        let id = &waiting.id;
+        let how = if has_question {
+            format!(
+                "answer by `--approve {id}={{..}}`, with a JSON object, or by `--approve {id}=no`."
+            )
+        } else {
+            format!("answer by `--approve yes`, or for this one alone by `--approve {id}=yes`.")
+        };
+        print_line(&format!("There is no terminal to ask: {how}"));
         return Ok(None);
     }
     loop {
-        let choices = match question {
-            Some(_) => "a JSON object as the answer, or no: ",
-            None => "yes, no, no and why, or a JSON object in place of these: ",
+        let choices = if has_question {
+            "a JSON object as the answer, or no: "
+        } else {
+            "yes, no, no and why, or a JSON object in place of these: "
         };
         write!(stderr(), "{choices}")?;
         stderr().flush()?;
@@ -307,7 +308,7 @@ fn asked(waiting: &WaitingCall) -> Result<Option<Answer>, Box<dyn Error>> {
             continue;
         }
         match Answer::of(&answer) {
-            Some(Answer::Yes) if question.is_some() => print_line("That is no answer."),
+            Some(Answer::Yes) if has_question => print_line("That is no answer."),
             Some(answer) => return Ok(Some(answer)),
             None => print_line("That is neither."),
         }

@@ -139,9 +139,9 @@ impl Servers {
         allowed: &[String],
     ) -> Result<Registry, Box<dyn Error>> {
         for command in commands {
-            let is_name = |name: &str| !name.contains([' ', '/', '\\']);
             let (name, command) = match command.split_once('=') {
-                Some((name, command)) if is_name(name) => (Some(name), command),
+                // A program's path may have a `=`, too.
+                Some((name, command)) if !name.contains([' ', '/', '\\']) => (Some(name), command),
                 _ => (None, command.as_str()),
             };
             let mut words = command.split_whitespace();

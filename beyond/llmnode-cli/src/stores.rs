@@ -51,11 +51,13 @@ pub(crate) fn open(mut registry: Registry, files: &Files) -> Result<Registry, Bo
 
 /// Those of the command line, or else all that the graph uses.
 pub(crate) fn placeholders(named: &Named, files: &Files) -> Vec<(String, Placeholder)> {
-    let location = |file: &PathBuf| Location::File(file.display().to_string());
-    let of_options = files
-        .iter()
-        .map(|(name, file)| (name.clone(), Placeholder(file.as_ref().map(location))));
     if !files.is_empty() {
+        let of_options = files.iter().map(|(name, file)| {
+            let location = file
+                .as_ref()
+                .map(|file| Location::File(file.display().to_string()));
+            (name.clone(), Placeholder(location))
+        });
         return of_options.collect();
     }
     let names: BTreeSet<&String> = named.stores.union(&named.possible_stores).collect();

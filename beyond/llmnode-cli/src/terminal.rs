@@ -30,14 +30,15 @@ pub(crate) fn print(text: &str) -> Result<(), Box<dyn Error>> {
 
 /// A text with marks in it: what a person would not see becomes something of the same length.
 pub(crate) fn same_length(text: &str) -> String {
-    let seen = |c: char| match c.len_utf8() {
-        _ if !is_hidden(c) || c == '\r' => c.to_string(),
-        1 => "?".to_owned(),
-        2 => "\u{b7}".to_owned(),
-        3 => "\u{fffd}".to_owned(),
-        _ => "\u{fffd}?".to_owned(),
-    };
-    text.chars().map(seen).collect()
+    text.chars()
+        .map(|c: char| match c.len_utf8() {
+            _ if !is_hidden(c) || c == '\r' => c.to_string(),
+            1 => "?".to_owned(),
+            2 => "\u{b7}".to_owned(),
+            3 => "\u{fffd}".to_owned(),
+            _ => "\u{fffd}?".to_owned(),
+        })
+        .collect()
 }
 
 #[cfg(test)]
