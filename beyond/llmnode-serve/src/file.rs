@@ -240,31 +240,33 @@ fn written_nodes(whole: &str) -> Vec<WrittenNode> {
         return Vec::new();
     };
     let (mut line, mut counted) = (1, 0);
-    let written = |node: &RawValue| {
-        let node = node.get();
-        // Borrowed from the text.
-        let at = (node.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize);
-        line += whole
-            .get(counted..at)
-            .map_or(0, |between| between.matches('\n').count());
-        counted = at;
-        let node: Value = serde_json::from_str(node).unwrap_or_default();
-        let data = node.get("data").unwrap_or(&Value::Null);
-        let label = text(data, "label");
-        WrittenNode {
-            id: text(&node, "id").to_owned(),
-            kind: text(&node, "type").to_owned(),
-            label: if label.is_empty() {
-                text(&node, "id")
-            } else {
-                label
+    nodes
+        .into_iter()
+        .map(|node: &RawValue| {
+            let node = node.get();
+            // Borrowed from the text.
+            let at = (node.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize);
+            line += whole
+                .get(counted..at)
+                .map_or(0, |between| between.matches('\n').count());
+            counted = at;
+            let node: Value = serde_json::from_str(node).unwrap_or_default();
+            let data = node.get("data").unwrap_or(&Value::Null);
+            let label = text(data, "label");
+            WrittenNode {
+                id: text(&node, "id").to_owned(),
+                kind: text(&node, "type").to_owned(),
+                label: if label.is_empty() {
+                    text(&node, "id")
+                } else {
+                    label
+                }
+                .to_owned(),
+                line,
+                data: serde_json::to_string_pretty(data).unwrap_or_default(),
             }
-            .to_owned(),
-            line,
-            data: serde_json::to_string_pretty(data).unwrap_or_default(),
-        }
-    };
-    nodes.into_iter().map(written).collect()
+        })
+        .collect()
 }
 
 /// For a file with mistakes: its nodes and edges, as far as they exist.

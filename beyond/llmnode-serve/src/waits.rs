@@ -23,11 +23,13 @@ pub(crate) fn entries(run: Option<&Running>, notes: &BTreeMap<String, String>) -
         return Vec::new();
     };
     let calls = waiting.paused.waiting();
-    let entry = |call: &WaitingCall| {
-        let id = format!("{} {}", waiting.number, call.id);
-        json!({"id": id, "html": html_of(waiting, call, notes.get(&call.name)).into_string()})
-    };
-    calls.iter().map(entry).collect()
+    calls
+        .iter()
+        .map(|call: &WaitingCall| {
+            let id = format!("{} {}", waiting.number, call.id);
+            json!({"id": id, "html": html_of(waiting, call, notes.get(&call.name)).into_string()})
+        })
+        .collect()
 }
 
 fn html_of(waiting: &Waiting, call: &WaitingCall, note: Option<&String>) -> Html {

@@ -9,14 +9,16 @@ const MAX_NAME_CHARS: usize = 64;
 
 /// Providers accept only these characters.
 pub(crate) fn name(text: &str) -> String {
-    let name = |c: char| {
-        if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') {
-            c
-        } else {
-            '_'
-        }
-    };
-    text.chars().map(name).take(MAX_NAME_CHARS).collect()
+    text.chars()
+        .map(|c: char| {
+            if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') {
+                c
+            } else {
+                '_'
+            }
+        })
+        .take(MAX_NAME_CHARS)
+        .collect()
 }
 
 pub(crate) fn description(text: &str) -> String {

@@ -183,8 +183,9 @@ impl Transport<RoleClient> for ChildTransport {
             let mut line = serde_json::to_vec(&message)?;
             line.push(b'\n');
             let mut input = input.lock().await;
-            let closed = || io::Error::new(io::ErrorKind::NotConnected, "its input is closed");
-            let input = input.as_mut().ok_or_else(closed)?;
+            let input = input.as_mut().ok_or_else(|| {
+                io::Error::new(io::ErrorKind::NotConnected, "its input is closed")
+            })?;
             input.write_all(&line).await?;
             input.flush().await
         }

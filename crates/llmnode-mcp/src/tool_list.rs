@@ -140,9 +140,11 @@ pub(crate) fn clean(
     if let Some(only) = only {
         check_only(&tools, &fetched.left_out, only)?;
     }
-    let wanted = |tool: &Tool| only.is_none_or(|only| only.iter().any(|name| **name == tool.name));
     let mut listed: Vec<ListedTool> = Vec::new();
-    for tool in tools.into_iter().filter(wanted) {
+    for tool in tools
+        .into_iter()
+        .filter(|tool: &Tool| only.is_none_or(|only| only.iter().any(|name| **name == tool.name)))
+    {
         let own = tool.name.to_string();
         match offered(server, tool, &listed) {
             Ok(_) if listed.len() == MOST => {
