@@ -282,7 +282,7 @@ impl Drawn {
         match &step.place {
             Outline::Flow(name, steps) if !steps.is_empty() && depth < DEPTH => {
                 let flow = Flow::of(steps, position, visits, depth + 1);
-                let visited = flow
+                let is_visited = flow
                     .boxes
                     .iter()
                     .any(|drawn| matches!(drawn, Drawn::Step(step) if step.visits > 0));
@@ -291,7 +291,11 @@ impl Drawn {
                 } else {
                     format!(" · flow {name}")
                 };
-                let class = if visited { "frame-of ran" } else { "frame-of" };
+                let class = if is_visited {
+                    "frame-of ran"
+                } else {
+                    "frame-of"
+                };
                 Drawn::Frame(cut(&format!("{}{title}", step.label), 40), class, flow)
             }
             place => {

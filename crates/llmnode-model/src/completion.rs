@@ -64,7 +64,7 @@ pub struct Completion {
     pub usage: Option<TokenUsage>,
     /// The model that answered, as the provider names it.
     pub model: Option<String>,
-    /// The provider's id of the request.
+    /// What the provider calls the request in its own logs. Its support asks for it.
     pub request_id: Option<String>,
     /// The provider's id of the answer, if it has one of its own.
     pub response_id: Option<String>,

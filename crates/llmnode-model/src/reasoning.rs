@@ -21,11 +21,11 @@ use serde::{Deserialize, Serialize};
 pub enum Reasoning {
     /// None, or as little as the model allows.
     Off,
-    /// A little.
+    /// The least effort above none that an API has a word for.
     Low,
-    /// More.
+    /// What most models take where a request says nothing.
     Medium,
-    /// Much.
+    /// The highest word that all APIs have. Thoughts are paid like the answer.
     High,
     /// As much as the model can.
     Max,

@@ -95,7 +95,7 @@ pub enum FoundWay {
 pub struct ToolSpec {
     /// Its name. Providers take 1 to 64 characters of `a-z A-Z 0-9 _ -`.
     pub name: Cow<'static, str>,
-    /// What it does.
+    /// All that the model knows of it when it chooses a tool, beside the name and the schema.
     pub description: Cow<'static, str>,
     /// The schema of its arguments.
     pub schema: Arc<OutputSchema>,

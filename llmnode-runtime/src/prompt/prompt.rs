@@ -78,7 +78,8 @@ impl Prompt {
         self.messages.extend_from_slice(history);
     }
 
-    /// Writes the user message.
+    /// Writes the prompt itself, which ends the conversation. How much of its beginning is the same in all calls of the node is
+    /// noted, for providers' caches.
     pub fn user(&mut self, segments: &[Segment<'_>]) {
         self.begin_conversation();
         self.shared_text = literal_beginning(segments);

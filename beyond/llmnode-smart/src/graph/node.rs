@@ -50,13 +50,13 @@ impl GraphNode for SmartNode {
                 );
                 return Err(NodeError::new(Category::ConfigError, message).into());
             }
-            let visited = VisitTries {
+            let tries_of_visit = VisitTries {
                 node: self,
                 inputs: inputs(&self.plan.signature, visit)?,
                 cx: visit.cx(),
             };
             let tries = if self.guards.is_empty() { 1 } else { TRIES };
-            let Some(best) = run_tries(tries, 1.0, &visited).await? else {
+            let Some(best) = run_tries(tries, 1.0, &tries_of_visit).await? else {
                 return Err("nothing was tried".into());
             };
             Ok(self.update(best.value, best.met))

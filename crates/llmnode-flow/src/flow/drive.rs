@@ -325,8 +325,8 @@ fn follow<'f, S, A>(
     progress: &Result<Progress<A>, NodeError>,
 ) -> BoxFuture<'f, Result<(), NodeError>> {
     match progress {
-        Ok(Progress::Continue) => replayer.stepped(left, at, state, None),
-        Ok(Progress::Done(action)) => replayer.stepped(left, at, state, Some(action)),
+        Ok(Progress::Continue) => replayer.step_ended(left, at, state, None),
+        Ok(Progress::Done(action)) => replayer.step_ended(left, at, state, Some(action)),
         Err(_) => {
             let kept = replayer.failed();
             Box::pin(async move {

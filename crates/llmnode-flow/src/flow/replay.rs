@@ -15,7 +15,7 @@ pub(crate) trait Replayer<S, A>: Send {
     ) -> BoxFuture<'f, Result<StartPoint<A>, NodeError>>;
 
     /// `action`: the flow has ended.
-    fn stepped(
+    fn step_ended(
         &mut self,
         left: Position,
         at: &Position,

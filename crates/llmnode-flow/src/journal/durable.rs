@@ -205,7 +205,7 @@ where
         Box::pin(JournalReplayer::begin(self, flow))
     }
 
-    fn stepped(
+    fn step_ended(
         &mut self,
         left: Position,
         at: &Position,
@@ -215,13 +215,13 @@ where
         let Some(recorder) = self.recorder.clone() else {
             return Box::pin(std::future::ready(Ok(())));
         };
-        let step = stepped(left, at, state, action);
+        let step = step_record(left, at, state, action);
         let at = at.clone();
         self.run.1 += 1;
         let prefix = prefix(&self.run.0, self.run.1);
         Box::pin(async move {
             let unfit = step
-                .map(|step| recorder.stepped(Entry::Stepped(step).into(), at, prefix))
+                .map(|step| recorder.record_step(Entry::Stepped(step).into(), at, prefix))
                 .err();
             // What the step used is recorded even if its state cannot be.
             let written = recorder.append_all().await.map_err(NodeError::from);
@@ -242,7 +242,7 @@ where
     }
 }
 
-fn stepped<S, A>(
+fn step_record<S, A>(
     left: Position,
     at: &Position,
     state: &S,

@@ -263,8 +263,8 @@ impl<T: Serialize + DeserializeOwned> Replay<T> {
         for record in &records {
             match &record.0 {
                 RecordEntry::Started(started) => self.at = started.at.clone(),
-                RecordEntry::Stepped(stepped) => {
-                    self.at = stepped.at.clone();
+                RecordEntry::Stepped(step) => {
+                    self.at = step.at.clone();
                     self.steps += 1;
                     // A decision holds for the step, also after a crash in it.
                     (self.decided, self.settlement) = (None, None);

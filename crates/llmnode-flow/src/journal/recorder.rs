@@ -70,7 +70,7 @@ impl JournalRecorder {
         notes.at = at;
     }
 
-    pub(super) fn stepped(&self, record: Record, at: Position, prefix: String) {
+    pub(super) fn record_step(&self, record: Record, at: Position, prefix: String) {
         self.add(record, at);
         self.lock().replay.next_step(prefix);
     }

@@ -1,4 +1,4 @@
-//! The builder of [`Anthropic`].
+//! What a program may set of [`Anthropic`]. What all APIs have in common is in `api/settings.rs`; here is what this one has beside it.
 
 use llmnode_model::Cache;
 

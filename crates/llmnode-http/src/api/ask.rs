@@ -540,11 +540,11 @@ impl Inner {
 
 /// An error that reports no tokens of an answer, after some of it had come, says what the prompt took at most.
 fn believed(usage: TokenUsage, answered: Option<u64>) -> TokenUsage {
-    let is_told = usage
+    let is_reported = usage
         .output
         .or(usage.total)
         .is_some_and(|tokens| tokens > 0);
-    if answered.is_some_and(|answered| answered > 0) && !is_told {
+    if answered.is_some_and(|answered| answered > 0) && !is_reported {
         usage.of_the_prompt()
     } else {
         usage

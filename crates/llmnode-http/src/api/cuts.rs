@@ -111,7 +111,7 @@ fn shown(wire: &Wire, end: End, written: Box<dyn StreamedAnswer>, has_marks: boo
     }
 }
 
-/// The result of these events.
+/// What comes of these events in one piece, as a text to compare with that of other cuts.
 pub(crate) fn events(wire: &Wire, events: &[&str]) -> String {
     read(
         wire,

@@ -89,8 +89,8 @@ pub(crate) fn instructed<'a>(prepared: &PreparedRequest<'a>) -> Messages<'a> {
         .messages
         .last()
         .is_some_and(|last| last.role == Role::User);
-    let in_words = typed.is_some_and(|(format, _)| format == ResponseFormat::Prompt);
-    let at_end = shape.keeps_function && in_words && ends_with_user;
+    let is_described = typed.is_some_and(|(format, _)| format == ResponseFormat::Prompt);
+    let at_end = shape.keeps_function && is_described && ends_with_user;
     let place = if found_out || at_end {
         request.messages.len().checked_sub(1)
     } else {

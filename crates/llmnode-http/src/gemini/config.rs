@@ -1,4 +1,4 @@
-//! The builder of [`Gemini`].
+//! What a program may set of [`Gemini`]. What all APIs have in common is in `api/settings.rs`; here is what this one has beside it.
 
 use super::{GENERATE, Gemini};
 use crate::api::settings::{ClientSettings, client_settings};

@@ -127,8 +127,8 @@ impl Gathered {
     pub(super) fn usage_so_far(&self) -> Option<TokenUsage> {
         let usage = self.usage.as_ref()?;
         let mut figures = usage.figures().0?;
-        let goes_on = !usage.counts_output() || self.bytes > self.bytes_at_usage;
-        if goes_on && !self.ends() {
+        let continues = !usage.counts_output() || self.bytes > self.bytes_at_usage;
+        if continues && !self.ends() {
             figures = figures.of_the_prompt();
         }
         Some(figures).filter(|figures| *figures != TokenUsage::default())

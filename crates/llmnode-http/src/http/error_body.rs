@@ -341,7 +341,7 @@ pub(crate) fn is_error(body: &[u8]) -> bool {
     };
     let has_code = ["code", "type", "status", "error_code"]
         .into_iter()
-        .any(|name| says(&body, name));
+        .any(|name| has_value(&body, name));
     let has_message = body.get("message").is_some_and(Value::is_string);
     let of_choice = body
         .get("choices")
@@ -350,17 +350,17 @@ pub(crate) fn is_error(body: &[u8]) -> bool {
         .get("base_resp")
         .and_then(|base| base.get("status_code"));
     let listed = body.get("errors").and_then(Value::as_array);
-    says(&body, "error")
+    has_value(&body, "error")
         || of_choice.is_some_and(Value::is_object)
         || is_error_object(&body)
         || of_minimax.is_some_and(|code| code.as_i64() != Some(0))
         || listed.is_some_and(|errors| !errors.is_empty())
-        || says(&body, "detail")
+        || has_value(&body, "detail")
         || (has_message && has_code)
 }
 
 /// Servers write `"error": null` and `"error": false` beside an answer.
-fn says(body: &Map<String, Value>, name: &str) -> bool {
+fn has_value(body: &Map<String, Value>, name: &str) -> bool {
     !matches!(
         body.get(name),
         None | Some(Value::Null | Value::Bool(false))

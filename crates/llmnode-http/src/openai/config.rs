@@ -1,4 +1,4 @@
-//! The builder of [`OpenAi`].
+//! What a program may set of [`OpenAi`]. What all APIs have in common is in `api/settings.rs`; here is what this one has beside it.
 
 use super::apis::OpenAi;
 use super::chat::CHAT;
