@@ -103,6 +103,7 @@ const MODEL: &[&str] = &[
     "chat_model",
     "async_openai",
     "transcript",
+    "window",
     "testing",
     "internal",
 ];

@@ -57,10 +57,10 @@ fn number_behind(text: &str, words: &str) -> Option<u64> {
 }
 
 fn compared(text: &str) -> Option<u64> {
-    let said = BEFORE_A_COMPARISON
+    let start = BEFORE_A_COMPARISON
         .iter()
         .find_map(|words| text.find(words))?;
-    let behind = text[said..].split_once('>')?.1;
+    let behind = text[start..].split_once('>')?.1;
     number(behind)
 }
 
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn the_words_of_each_server_name_its_window() {
-        for (said, window) in [
+        for (refusal, window) in [
             (
                 "This model's maximum context length is 128000 tokens. However, your messages resulted in 130011 tokens.",
                 Some(128_000),
@@ -133,7 +133,7 @@ mod tests {
             ("This model's maximum context length is 7 tokens", None),
             ("", None),
         ] {
-            assert_eq!(window_in(said), window, "{said}");
+            assert_eq!(window_in(refusal), window, "{refusal}");
         }
     }
 }

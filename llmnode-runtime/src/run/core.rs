@@ -192,12 +192,12 @@ impl Target<'_> {
         settings: &Resolved<'_>,
         prices: &Prices,
     ) -> Option<u64> {
-        let said = self.said_window(request, settings, prices);
+        let said = self.stated_window(request, settings, prices);
         said.into_iter().chain(self.model.window(request)).min()
     }
 
     /// The same without what a refusal has named, so that every process comes to the same.
-    pub(super) fn said_window(
+    pub(super) fn stated_window(
         &self,
         request: &Request,
         settings: &Resolved<'_>,

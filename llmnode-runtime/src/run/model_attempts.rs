@@ -24,10 +24,10 @@ use std::sync::Arc;
 use llmnode_model::internal::{BudgetedRetries, SentPrompt, catch_panic_async};
 use llmnode_model::{Category, ChatModel, Request};
 
-use self::compact::counted_tokens;
 use super::at_gate::{GateKeeper, not_asked};
 use super::attempt::{Exchange, attempt, record_failure};
 use super::attempt_loop::{AfterTools, Attempts, CallPlan, PlannedAttempt, Success};
+use super::compaction::counted_tokens;
 use super::core::Target;
 use super::erased_node::ErasedNode;
 use super::failure::Failure;

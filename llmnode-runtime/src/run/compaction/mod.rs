@@ -13,9 +13,10 @@
 //!    the program wrote (`quotes.rs`; the policy `InventedQuote` tells the model of what is not).
 //! 5. The edits are written into the journal before the request goes out, and done.
 //!
-//! The messages as they were stay here (`whole.rs`): a pause, a failed call and a store of conversations keep them, so that
+//! The messages as they were stay here (`originals.rs`): a pause, a failed call and a store of conversations keep them, so that
 //! compacting never loses anything but what the model is sent. Without `compact` in the node, nobody here is asked.
 
+mod originals;
 mod program;
 mod quotes;
 mod results;
@@ -25,10 +26,10 @@ mod state;
 mod sum_up;
 mod summary;
 mod transcript;
-mod whole;
 
 pub(crate) use quotes::Sources;
 pub use rules::{Compact, Mark};
+pub(super) use size::{counted_tokens, used_tokens};
 pub(super) use state::{Compacting, Due, ToSumUp};
 pub(super) use sum_up::ByNode;
 pub(crate) use sum_up::SumUp;

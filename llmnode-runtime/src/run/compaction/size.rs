@@ -2,6 +2,8 @@
 
 use llmnode_model::{Attachment, Message, Request, ToolSpec};
 
+use crate::ledger::{AttemptRecord, Usage};
+
 const BYTES_OF_A_TOKEN: usize = 4;
 
 /// What a message takes beside its text.
@@ -42,4 +44,16 @@ fn listed_tokens(request: &Request) -> u64 {
 
 fn tool_bytes(tool: &ToolSpec) -> usize {
     tool.name.len() + tool.description.len() + tool.schema.plain().get().len()
+}
+
+/// The tokens of an answer and of the prompt before it.
+pub(in crate::run) fn counted_tokens(record: &AttemptRecord) -> Option<u64> {
+    let usage = record.usage?;
+    Some(usage.input?.saturating_add(usage.output?))
+}
+
+/// The same from a journal, whose figures are of all requests that led to the answer.
+pub(in crate::run) fn used_tokens(usage: &Usage) -> Option<u64> {
+    let is_of_one = usage.requests == 1;
+    is_of_one.then(|| usage.input.known.saturating_add(usage.output.known))
 }

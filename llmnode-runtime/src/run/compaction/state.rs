@@ -3,12 +3,12 @@
 use llmnode_model::{Message, Request, Role};
 use llmnode_reader::text::one_line;
 
+use super::originals::Originals;
 use super::quotes::Sources;
 use super::results;
 use super::rules::{Compact, share_of};
 use super::size::{message_tokens, request_tokens};
 use super::summary::{Part, Summary, pieces, summary_message};
-use super::whole::Whole;
 use crate::ledger::{Compacted, Compaction, CompactionCause, CompactionStep, Edit};
 use crate::pause::CompactedSoFar;
 
@@ -57,7 +57,7 @@ pub(in crate::run) struct Compacting {
     failed: Option<FailedSummary>,
     /// Messages before the conversation, which stay as they are.
     opening: usize,
-    whole: Whole,
+    whole: Originals,
     /// The tokens of the newest answer and of all before it, as the provider counted them.
     counted: Option<u64>,
     /// The tokens, about, after the last compaction.
@@ -77,7 +77,7 @@ impl Compacting {
             can_sum_up,
             failed: None,
             opening,
-            whole: Whole::default(),
+            whole: Originals::default(),
             counted: None,
             after_last: None,
             is_refused: false,

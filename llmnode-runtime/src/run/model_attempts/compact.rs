@@ -1,7 +1,7 @@
 //! A conversation that is too long is compacted before its next request: as a journal says, or as the rules of the node do.
 
 use super::ModelAttempts;
-use crate::ledger::{AttemptRecord, Compaction, RunEvent, Usage};
+use crate::ledger::{Compaction, RunEvent};
 use crate::run::compaction::{Due, Summary, ToSumUp, Transcript};
 
 impl ModelAttempts<'_, '_> {
@@ -34,8 +34,8 @@ impl ModelAttempts<'_, '_> {
     /// Compacts the conversation if it is time. The journal has it before the request goes out: it is written with its attempt.
     pub(super) async fn compact_if_due(&mut self) {
         let mut due = self.due();
-        if let Some(Due::Summary(asked)) = due {
-            match self.sum_up(&asked).await {
+        if let Some(Due::Summary(task)) = due {
+            match self.sum_up(&task).await {
                 Ok(compaction) => due = Some(Due::Edits(compaction)),
                 Err(why) => {
                     let call = self.plan.context.call;
@@ -67,18 +67,18 @@ impl ModelAttempts<'_, '_> {
     }
 
     /// Has each piece of a part summed up, one after the other. `Err`: why there is no summary.
-    async fn sum_up(&self, asked: &ToSumUp) -> Result<Compaction, String> {
+    async fn sum_up(&self, task: &ToSumUp) -> Result<Compaction, String> {
         let compacting = self.history.compacting.as_ref();
         let compacting = compacting.ok_or_else(String::new)?;
         let mut summary = Summary::default();
-        for piece in &asked.pieces {
+        for piece in &task.pieces {
             let part = Transcript::of(piece);
             let context = &self.plan.context;
-            let of_piece = self.node.sum_up(part, asked.sources.clone(), context);
+            let of_piece = self.node.sum_up(part, task.sources.clone(), context);
             let of_piece = of_piece.ok_or_else(String::new)?.await;
             summary.extend(of_piece.map_err(|error| error.to_string())?);
         }
-        compacting.summed_up(asked, &summary, &self.request, self.stable_len)
+        compacting.summed_up(task, &summary, &self.request, self.stable_len)
     }
 
     fn note_compaction(&mut self, compaction: &Compaction) {
@@ -110,16 +110,4 @@ impl ModelAttempts<'_, '_> {
             search.list(&mut self.request);
         }
     }
-}
-
-/// The tokens of an answer and of the prompt before it.
-pub(super) fn counted_tokens(record: &AttemptRecord) -> Option<u64> {
-    let usage = record.usage?;
-    Some(usage.input?.saturating_add(usage.output?))
-}
-
-/// The same from a journal, whose figures are of all requests that led to the answer.
-pub(super) fn used_tokens(usage: &Usage) -> Option<u64> {
-    let is_of_one = usage.requests == 1;
-    is_of_one.then(|| usage.input.known.saturating_add(usage.output.known))
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use llmnode_model::{Category, Group, Message, ProviderState, ToolCall};
 use llmnode_reader::ask::repeated_form;
 
-use super::compact::used_tokens;
 use super::{ModelAttempts, Replay};
 use crate::ledger::{JournalKey, JournaledAnswer, Recorder, RunEvent, ToolRecord, Usage};
 use crate::pause::{CallState, OpenCall};
 use crate::run::attempt_loop::Attempts;
+use crate::run::compaction::used_tokens;
 use crate::run::erased_node::validate_answer;
 use crate::run::failure::Failure;
 use crate::run::map_item::MapItem;

@@ -63,14 +63,14 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
         let prices = &plan.context.core.limits.prices;
         let window = self
             .target
-            .said_window(&self.request, &plan.settings, prices);
+            .stated_window(&self.request, &plan.settings, prices);
         self.search = Search::begin(&mut self.request, self.target.model, window)?;
         self.history.compacting = self
             .node
             .compact_rules()
             .map(|rules| Compacting::new(rules, self.opening, self.node.can_sum_up()));
-        let own = plan.context.own;
-        self.history.sources = own.and_then(|own| own.sources).cloned();
+        let extensions = plan.context.own;
+        self.history.sources = extensions.and_then(|it| it.sources).cloned();
         plan.context.core.report_extra_for_all(&plan.settings);
         let journaled = journaled(plan, &self.request, &self.target);
         self.conversation_id = journaled.conversation_id;

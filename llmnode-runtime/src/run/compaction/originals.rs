@@ -6,7 +6,7 @@ use crate::ledger::{Compacted, Compaction};
 
 /// A conversation without its compactions. Empty until the first one.
 #[derive(Default)]
-pub(super) struct Whole {
+pub(super) struct Originals {
     /// The messages up to the last compaction.
     messages: Vec<Message>,
     /// How many of the messages that are sent stand for them.
@@ -15,7 +15,7 @@ pub(super) struct Whole {
     replaced: Vec<Compacted>,
 }
 
-impl Whole {
+impl Originals {
     /// How many messages there are, where so many are sent.
     pub(super) fn length(&self, sent: usize) -> usize {
         self.messages.len() + sent.saturating_sub(self.sent)
