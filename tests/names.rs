@@ -198,8 +198,9 @@ fn the_public_names_are_these() {
     // 260 until the graph's `Turn` and the journal's, which is `ReplayStep` now, no longer counted as one.
     // 261 until conversations in a database (17 names), batches, caches and the questions of tools came.
     // 290 until evaluations were compared by case and by field, and judges with people.
+    // 297 until long conversations came: what is left out, what is summed up, and what binds (9 names).
     assert!(
-        names.len() <= 297,
+        names.len() <= 306,
         "{} names are more than anybody reads",
         names.len()
     );

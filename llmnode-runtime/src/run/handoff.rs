@@ -15,7 +15,6 @@ use std::sync::{Arc, OnceLock};
 use llmnode_model::{Message, ProviderState, ToolCall};
 use serde_json::Value;
 
-use super::tools::for_history;
 use crate::pause::{CallState, Decision, OpenCall};
 
 const LATER: &str = "not executed: other calls wait; call again after their results";
@@ -40,6 +39,8 @@ pub struct Handoff {
 
 struct RoundCall {
     open: OpenCall,
+    /// The call in a form that every provider takes back.
+    in_history: ToolCall,
     /// Where it hands off to; `None`: it has a result.
     to: Option<usize>,
 }
@@ -54,18 +55,20 @@ pub struct HandoffCall {
 }
 
 impl Handoff {
-    /// The calls of a round, and where those without a result hand off to. `Err`: some wait for a person, and the handoffs among them
-    /// are answered.
+    /// The calls of a round, each with the form in which it goes back to a provider, and where those without a result hand off to.
+    /// `Err`: some wait for a person, and the handoffs among them are answered.
     pub(super) fn from_round(
         content: &str,
         carried: Option<&Arc<ProviderState>>,
         open: Vec<OpenCall>,
+        in_history: impl Fn(&ToolCall) -> ToolCall,
         hands_off: impl Fn(&ToolCall) -> Option<usize>,
     ) -> Result<Self, Vec<OpenCall>> {
         let calls: Vec<RoundCall> = open
             .into_iter()
             .map(|open| RoundCall {
                 to: hands_off(&open.call).filter(|_| is_unanswered(&open.state)),
+                in_history: in_history(&open.call),
                 open,
             })
             .collect();
@@ -103,7 +106,12 @@ impl Handoff {
         let mut calls = Vec::with_capacity(self.calls.len());
         let mut results = Vec::with_capacity(self.calls.len());
         let mut is_first = true;
-        for RoundCall { open, to } in &self.calls {
+        for RoundCall {
+            open,
+            in_history,
+            to,
+        } in &self.calls
+        {
             let result = match *to {
                 None => open.state.result(),
                 Some(to) => {
@@ -113,7 +121,7 @@ impl Handoff {
                 }
             };
             calls.push(match result {
-                Some(_) => for_history(&open.call),
+                Some(_) => in_history.clone(),
                 None => open.call.clone(),
             });
             results.extend(result);
@@ -163,7 +171,7 @@ fn called(open: &OpenCall) -> ToolCall {
 }
 
 fn answered_for_now(one: RoundCall) -> OpenCall {
-    let RoundCall { mut open, to } = one;
+    let RoundCall { mut open, to, .. } = one;
     if to.is_some() {
         open.state = CallState::Answer(Some(Decision::Result(Value::String(LATER.to_owned()))));
     }

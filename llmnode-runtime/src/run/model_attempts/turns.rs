@@ -9,7 +9,7 @@ use crate::run::attempt_loop::AfterTools;
 use crate::run::failure::Failure;
 use crate::run::handoff::Handoff;
 use crate::run::repetition::Repetition;
-use crate::run::tools::{ConversationId, Executor, Round, RunningRound, tool_index};
+use crate::run::tools::{ConversationId, Executor, Round, RunningRound, for_history, tool_index};
 
 impl ModelAttempts<'_, '_> {
     /// The id of the conversation.
@@ -85,6 +85,7 @@ impl ModelAttempts<'_, '_> {
                 &round.content,
                 round.carried.as_ref(),
                 open,
+                for_history,
                 |call: &ToolCall| self.node.hands_off(tool_index(tools, &call.name)?),
             );
             match ended {
