@@ -60,7 +60,7 @@ fn longest_run(text: &str) -> usize {
 mod tests {
     use proptest::prelude::*;
 
-    use super::PromptFence;
+    use super::fenced;
 
     #[test]
     fn fences() {

@@ -198,7 +198,7 @@ mod tests {
 
     /// `writer` and `checker` hand off.
     fn from_round(open: Vec<OpenCall>) -> Result<Handoff, Vec<OpenCall>> {
-        Handoff::from_round("I pass it on.", None, open, |call| {
+        Handoff::from_round("I pass it on.", None, open, ToolCall::clone, |call| {
             ["writer", "checker"]
                 .iter()
                 .position(|name| *name == call.name)
