@@ -15,7 +15,7 @@
 //! [`Run::on_call`](crate::Run::on_call), which listen to the same events.
 //!
 //! A listener returns at once: it is told in the middle of the call, and from destructors, too. It may read the ledger. If it
-//! panics, that is logged under `llmnode::hook`, and the run goes on.
+//! panics, that is logged under `llmnode::hook`, and the run goes on; only a panic in a journal is one of the call.
 //!
 //! This one counts retries by tenant, for a meter that must show them while a call goes on, and not at its end:
 //!

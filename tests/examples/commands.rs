@@ -161,6 +161,7 @@ impl Cargo {
             "--all-targets",
             "--check",
             "--examples",
+            "--ignore-rust-version",
             "--lib",
             "--locked",
             "--offline",

@@ -278,7 +278,7 @@ impl CompareMode {
     }
 }
 
-/// A label of `12` is right for a price of `12.0`, also within lists.
+/// A label of `12` is right for a price of `12.0`, also within lists and objects.
 fn is_same(expected: &Value, output: &Value) -> bool {
     match (expected, output) {
         (Value::Number(expected), Value::Number(output)) => {
@@ -288,6 +288,12 @@ fn is_same(expected: &Value, output: &Value) -> bool {
         (Value::Array(expected), Value::Array(output)) => {
             let mut pairs = expected.iter().zip(output);
             expected.len() == output.len() && pairs.all(|(one, other)| is_same(one, other))
+        }
+        (Value::Object(expected), Value::Object(output)) => {
+            let is_in_output = |(name, one): (&String, &Value)| {
+                output.get(name).is_some_and(|other| is_same(one, other))
+            };
+            expected.len() == output.len() && expected.iter().all(is_in_output)
         }
         _ => expected == output,
     }

@@ -61,9 +61,15 @@ impl Conversation {
     }
 
     fn shown(&mut self, attempt: Option<AttemptId>, messages: &[Message], texts: &mut Texts) {
-        // A request that did not go out after all is replaced.
-        self.exchanges
-            .retain(|exchange| exchange.attempt.is_none() || exchange.attempt != attempt);
+        // A request that did not go out after all is replaced: what was said before it is shown again.
+        let replaced = self
+            .exchanges
+            .iter()
+            .position(|exchange| exchange.attempt.is_some() && exchange.attempt == attempt);
+        if let Some(at) = replaced {
+            let exchange = self.exchanges.remove(at);
+            self.known.truncate(exchange.shared);
+        }
         let now: Vec<u64> = messages
             .iter()
             .map(|message| texts.fingerprint(message))

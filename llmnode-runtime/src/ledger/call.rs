@@ -490,6 +490,10 @@ impl<'r> CallGuard<'r> {
         lock(&self.state).compacted = compacted;
     }
 
+    pub(crate) fn is_compacted(&self) -> bool {
+        !lock(&self.state).compacted.is_empty()
+    }
+
     pub(crate) fn take_compacted(&self) -> Vec<Compacted> {
         std::mem::take(&mut lock(&self.state).compacted)
     }

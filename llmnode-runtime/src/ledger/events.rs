@@ -1,7 +1,7 @@
 //! What happens in a run, told once, and who listens.
 //!
 //! Each happening is one variant of [`RunEvent`]. It is told in one place, by the guard of the call that it happens to
-//! (`CallGuard::emit`) or by the flow whose step it is, to all who listen:
+//! (`CallGuard::emit`), by the flow whose step it is, or by the batch that its request waits for, to all who listen:
 //!
 //! | listener | what it is | what it takes |
 //! |---|---|---|
@@ -19,15 +19,15 @@
 //!
 //! To be awaited is the journal's alone (`Recorder::write`): a request that was not written down could be paid twice. All others
 //! are told and not waited for, and may be told from a destructor: a future that is dropped ends what it has begun. So a listener
-//! returns at once, and a panic in it is logged and changes nothing.
+//! returns at once, and a panic in it is logged and changes nothing. In a journal it is a panic of the call, since a record would be
+//! missing.
 //!
 //! What costs something to make is made only if a listener asks: such fields are functions.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
-
-use std::collections::BTreeMap;
 
 use llmnode_model::internal::catch_panic;
 use llmnode_model::{AttemptId, CallId, Category, Message, ProviderState, Request, ToolCall};
@@ -92,7 +92,7 @@ pub struct JournalKey {
 /// In a plain call, they come in this order:
 ///
 /// ```text
-/// Setup           once for each recording, as it is attached
+/// Setup           with each call that a recording is attached to
 /// CallBegan
 ///   ExecBegins    only where a node must not be executed twice             the journal is awaited
 ///   AttemptBegins for each request, once room for it is reserved           the journal is awaited, then the request goes out

@@ -821,7 +821,8 @@ fn conversation_with(
     let mut messages: Vec<Message> = earlier.map(|message| message.answering(None)).collect();
     let message = Message::assistant(text)
         .carrying(scope.carried())
-        .counted(tokens(&record))
+        // Of a compacted conversation, the store has all messages, and the tokens are those of the short one.
+        .counted(tokens(&record).filter(|_| !scope.is_compacted()))
         .answering(sent(&record));
     messages.push(message);
     Ok(messages)

@@ -235,6 +235,9 @@ impl Attempts for ModelAttempts<'_, '_> {
         self.target = self.plan.context.core.target(Some(name), self.model);
         self.retries = BudgetedRetries::of(self.target.model);
         self.keeper.forget();
+        if let Some(compacting) = &mut self.history.compacting {
+            compacting.forget_window();
+        }
         self.answers = Repetition::default();
         self.request.messages.truncate(self.stable_len);
         self.request.answer_now = false;

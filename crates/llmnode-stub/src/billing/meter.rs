@@ -26,7 +26,7 @@ const ANTHROPIC_LOOKBACK: usize = 20;
 /// use serde_json::json;
 ///
 /// let mut meter = CacheMeter::new(CacheRules::anthropic());
-/// let system = json!([{"type": "text", "text": "x".repeat(8_000), "cache_control": {"type": "ephemeral"}}]);
+/// let system = json!([{"type": "text", "text": "x".repeat(10_000), "cache_control": {"type": "ephemeral"}}]);
 /// let body = json!({"model": "m", "system": system, "messages": [{"role": "user", "content": "Hi"}]});
 /// let first = meter.bill(&body, Duration::ZERO, Duration::from_secs(1));
 /// assert!(first.written > 2_000 && first.read == 0);

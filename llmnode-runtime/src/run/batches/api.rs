@@ -56,7 +56,8 @@ impl BatchApi {
 
     /// Sets how long each batch may take, from its creation. Then it is cancelled, what was answered is read, and the other
     /// requests fail with a `timeout`, which is tried again in the next batch as `transport_retries` say. So a map takes up to
-    /// (1 + `retries` + `transport_retries`) times as long. Default: 26 hours, since providers promise 24.
+    /// (1 + `retries` + `transport_retries`) times as long, each time with a quarter of an hour more for the cancel, but no more than
+    /// this time again. Default: 26 hours, since providers promise 24.
     #[must_use]
     pub const fn within(mut self, time: Duration) -> Self {
         self.within = time;

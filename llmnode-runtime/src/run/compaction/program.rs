@@ -23,6 +23,33 @@ pub(super) fn is_of_program(message: &Message) -> bool {
     }
 }
 
+/// The text without what stands in fences: that is data, which the program only shows.
+pub(super) fn without_fences(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    // How many backticks end the fence.
+    let mut fence: Option<usize> = None;
+    for line in text.lines() {
+        match fence {
+            Some(length) => {
+                let behind = line.trim_start_matches('`');
+                if line.len() - behind.len() >= length {
+                    fence = None;
+                    kept.push_str(behind);
+                    kept.push('\n');
+                }
+            }
+            None => {
+                let before = line.trim_end_matches('`');
+                let backticks = line.len() - before.len();
+                fence = (backticks >= 3).then_some(backticks);
+                kept.push_str(if fence.is_some() { before } else { line });
+                kept.push('\n');
+            }
+        }
+    }
+    kept
+}
+
 /// Whether a message is a summary of earlier ones. Its lower half is data, so nobody gains anything by writing one.
 pub(super) fn is_summary(message: &Message) -> bool {
     message.role == Role::User && message.content.starts_with(HEADING)

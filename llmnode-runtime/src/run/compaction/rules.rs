@@ -109,7 +109,8 @@ impl Compact {
     }
 
     pub(super) fn kept_rounds(&self) -> usize {
-        self.keep as usize
+        // Nobody has read the results of the last round yet.
+        (self.keep as usize).max(1)
     }
 
     /// The tokens at which a conversation is compacted. `None`: nobody knows the window.
@@ -117,7 +118,9 @@ impl Compact {
         match self.mark {
             None => window.map(|window| share_of(window, SHARE).min(MOST)),
             Some(Mark::Share(share)) => window.map(|window| share_of(window, share)),
-            Some(Mark::Tokens(tokens)) => Some(window.unwrap_or(tokens).min(tokens)),
+            Some(Mark::Tokens(tokens)) => {
+                Some(window.map_or(tokens, |window| share_of(window, SHARE).min(tokens)))
+            }
         }
     }
 
@@ -159,7 +162,7 @@ mod tests {
             (rules, None, None),
             (rules.at(0.5), Some(1_000_000), Some(500_000)),
             (rules.at(5_000_u64), None, Some(5_000)),
-            (rules.at(5_000_u64), Some(4_000), Some(4_000)),
+            (rules.at(5_000_u64), Some(4_000), Some(3_200)),
         ] {
             assert_eq!(rules.mark(window), mark, "{rules:?} {window:?}");
         }

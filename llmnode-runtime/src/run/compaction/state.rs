@@ -116,7 +116,7 @@ impl Compacting {
         length: usize,
         window: Option<u64>,
     ) -> Option<Due> {
-        let window = window.into_iter().chain(self.bound).min();
+        let window = self.room(request, window);
         let cause = self.cause(request, window)?;
         let edits = match cause {
             CompactionCause::Refused => {
@@ -148,6 +148,19 @@ impl Compacting {
             length: self.whole.length(length),
             edits,
         }))
+    }
+
+    /// The window without what the answer may take of it, since providers refuse what has no room for that. At least half of it.
+    fn room(&self, request: &Request, window: Option<u64>) -> Option<u64> {
+        let window = window.into_iter().chain(self.bound).min()?;
+        let answer = request.max_tokens.map_or(0, u64::from);
+        Some(window.saturating_sub(answer).max(window / 2))
+    }
+
+    /// Another model is asked, whose window may be larger.
+    pub(in crate::run) fn forget_window(&mut self) {
+        self.bound = None;
+        self.is_refused = false;
     }
 
     /// `None`: nothing can be summed up, or it has just failed.
@@ -286,7 +299,12 @@ impl Compacting {
             return None;
         }
         request.question = question.flatten();
-        self.after_last = Some(before.saturating_sub(freed));
+        let after = before.saturating_sub(freed);
+        self.after_last = Some(after);
+        // What is shorter now may be summed up, though a summary failed before.
+        if let Some(failed) = &mut self.failed {
+            failed.at = failed.at.min(after);
+        }
         self.is_refused = false;
         self.has_changed = true;
         self.whole.newest()

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::program::{HEADING, SUMMED_UP, is_of_program, is_summary, quotes_in};
+use super::program::{HEADING, SUMMED_UP, is_of_program, is_summary, quotes_in, without_fences};
 use super::results::begin_of_last_rounds;
 use super::size::{message_tokens, messages_tokens};
 use crate::ledger::Edit;
@@ -169,7 +169,7 @@ pub(super) fn summary_message(
         if is_summary(message) {
             binding.extend(quotes_in(message));
         } else if is_of_program(message) {
-            binding.push(begin_of(&message.content));
+            binding.push(begin_of(&without_fences(&message.content)));
         }
     }
     binding.extend(quotes.iter().cloned());
@@ -219,8 +219,9 @@ fn data(summary: &Summary, most: u64) -> String {
         let mut room = most;
         let mut kept: Vec<String> = Vec::new();
         for one in list.iter().rev() {
+            // One that is too long by itself does not cost the others their room.
             let Some(left) = room.checked_sub(one.len()) else {
-                break;
+                continue;
             };
             room = left;
             kept.push(one.clone());
@@ -258,7 +259,7 @@ impl Summary {
     pub(in crate::run) fn extend(&mut self, next: Summary) {
         self.binding.extend(next.binding);
         self.done.extend(next.done);
-        self.open = next.open;
+        self.open.extend(next.open);
         self.facts.extend(next.facts);
     }
 }

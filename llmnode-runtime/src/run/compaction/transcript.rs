@@ -50,7 +50,7 @@ fn write_message(message: &Message, all: &[Message], to: &mut String) {
     to.push_str(&who);
     to.push_str(": ");
     let shown = message.shown();
-    if is_programs || shown.len() <= MOST_OF_A_RESULT {
+    if is_programs || is_summary(message) || shown.len() <= MOST_OF_A_RESULT {
         to.push_str(&shown);
     } else {
         to.extend(shown.chars().take(MOST_OF_A_RESULT));

@@ -123,14 +123,26 @@ impl ModelAttempts<'_, '_> {
         compacting.so_far(self.prompt_len).map(Box::new)
     }
 
+    /// The messages as they were, without the tokens that were counted of shorter conversations.
+    fn restore_originals(&mut self) {
+        let compacting = self.history.compacting.as_ref();
+        let is_compacted = compacting.is_some_and(|compacting| !compacting.done().is_empty());
+        self.request.messages = self.whole(0);
+        self.stable_len = self.request.messages.len();
+        if is_compacted {
+            for message in &mut self.request.messages {
+                *message = message.clone().counted(None);
+            }
+        }
+    }
+
     /// Leaves the conversation in the call, for its report: without instructions, examples, and answers that were not accepted.
     ///
     /// A report has what was sent. A store of conversations gets all messages as they were.
     pub(in crate::run) fn finish(&mut self) {
         let call = self.plan.context.call;
         if self.plan.context.turn().is_some() {
-            self.request.messages = self.whole(0);
-            self.stable_len = self.request.messages.len();
+            self.restore_originals();
         }
         if let Some(compacting) = &mut self.history.compacting {
             call.set_compacted(compacting.take_replaced());

@@ -146,7 +146,7 @@ fn with_unique_ids(mut calls: Vec<ToolCall>, messages: &[Message]) -> Vec<ToolCa
     let mut number = 0;
     for call in &mut calls {
         if call.id.is_empty() || call.id.len() > MAX_WORD_BYTES || known.contains(&call.id) {
-            number = number.max(known.len());
+            number = number.max(known.len()).max(highest_number(&known));
             loop {
                 number += 1;
                 call.id = format!("call_{number}");
@@ -158,6 +158,17 @@ fn with_unique_ids(mut calls: Vec<ToolCall>, messages: &[Message]) -> Vec<ToolCa
         known.insert(call.id.clone());
     }
     calls
+}
+
+/// Of the ids that this library gave, the highest number: earlier ones may have left the conversation.
+fn highest_number(ids: &HashSet<String>) -> usize {
+    let numbers = ids.iter().filter_map(|id| id.strip_prefix("call_"));
+    // A server's own ids may be numbers of any length.
+    let numbers = numbers.filter(|number| number.len() <= 6);
+    numbers
+        .filter_map(|number| number.parse().ok())
+        .max()
+        .unwrap_or(0)
 }
 
 impl Round {
