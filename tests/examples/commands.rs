@@ -155,7 +155,7 @@ struct Cargo {
 
 impl Cargo {
     fn read(words: &[String]) -> Result<Cargo, String> {
-        const FLAGS: [&str; 12] = [
+        const FLAGS: [&str; 13] = [
             "--all",
             "--all-features",
             "--all-targets",

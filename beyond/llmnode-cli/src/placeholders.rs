@@ -88,11 +88,9 @@ fn named_by(file: &Value) -> Named {
             named.add(named_in(data));
         }
     }
-    named.tools = named
+    named
         .tools
-        .into_iter()
-        .filter(|name| is_name(name) && !names_of_nodes.contains(&sanitised(name)))
-        .collect();
+        .retain(|name| is_name(name) && !names_of_nodes.contains(&sanitised(name)));
     named.profiles.retain(is_name);
     named.possible_stores.retain(is_name);
     named

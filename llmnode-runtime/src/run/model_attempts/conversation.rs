@@ -257,16 +257,19 @@ impl ModelAttempts<'_, '_> {
                 .into_iter()
                 .skip(rounds),
         );
-        if let Some(search) = &self.search {
+        if self.search.is_some() {
             let before = conversation.messages.get(..rounds);
             take_over(&mut self.request, before.unwrap_or_default());
-            search.list(&mut self.request);
         }
         if let (Some(compacting), Some(before)) =
             (&mut self.history.compacting, &conversation.compacted)
             && before.prompt == self.prompt_len
         {
             compacting.restore(before, &mut self.request);
+        }
+        // What was found stands on messages, also on a summary in their place.
+        if let Some(search) = &self.search {
+            search.list(&mut self.request);
         }
         self.stable_len = self.request.messages.len();
         self.conversation_id = Some(root.as_str().into());
