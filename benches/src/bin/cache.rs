@@ -474,7 +474,10 @@ async fn main() {
     for (program, name) in PROGRAMS {
         for (rules, of) in RULES {
             let bodies = run(program, rules).await;
-            keep(&bodies, &format!("{}-{}-llmnode", program.word(), rules.word()));
+            keep(
+                &bodies,
+                &format!("{}-{}-llmnode", program.word(), rules.word()),
+            );
             let space = if program == Program::Map { ITEM } else { TURN };
             let sent = prompts(&bodies);
             let plain: Vec<Value> = bodies.iter().map(without_fields).collect();
@@ -484,7 +487,10 @@ async fn main() {
             let peer = match &python {
                 Some(python) => {
                     let bodies = run_peer(python, program, rules).await;
-                    keep(&bodies, &format!("{}-{}-peer", program.word(), rules.word()));
+                    keep(
+                        &bodies,
+                        &format!("{}-{}-peer", program.word(), rules.word()),
+                    );
                     let cost = bill(rules.of_cache(), &prompts(&bodies), space).cost;
                     format!("{cost:.0}")
                 }
