@@ -222,8 +222,7 @@ impl Gate {
             return Err(self.not_comparable(why));
         }
         // Who puts a case first has moved all others.
-        let are_places = report.cases.iter().all(|case| case.name.starts_with('#'));
-        if are_places && report.cases.len() != baseline.cases.len() {
+        if are_places(report) && report.cases.len() != baseline.cases.len() {
             let now = report.cases.len();
             let then = baseline.cases.len();
             let why = format!(
@@ -293,6 +292,11 @@ fn wrong_musts(report: &Evaluation) -> Vec<FallenCase> {
         .collect()
 }
 
+/// Whether the cases are the program's own, which are known by their places alone.
+fn are_places(report: &Evaluation) -> bool {
+    report.cases.iter().all(|case| case.name.starts_with('#'))
+}
+
 fn unfinished(report: &Evaluation) -> Result<(), GateError> {
     let left_out = report
         .cases
@@ -304,7 +308,9 @@ fn unfinished(report: &Evaluation) -> Result<(), GateError> {
         .cases
         .iter()
         .any(|case| case.must && case.is_left_out());
-    if lacks_a_must || left_out * MOST_LEFT_OUT > cases {
+    // A baseline without a case would compare with no later report: there the number of cases is all that is known of them.
+    let lacks_a_place = report.is_blessing && left_out > 0 && are_places(report);
+    if lacks_a_must || lacks_a_place || left_out * MOST_LEFT_OUT > cases {
         return Err(GateError::Unfinished { left_out, cases });
     }
     Ok(())

@@ -78,9 +78,11 @@ pub enum GateError {
         /// What is different.
         why: String,
     },
-    /// Outages left more than one case in ten without a score, or one that must be right.
+    /// Outages left more than one case in ten without a score, or one that must be right; or any, where a baseline is written whose
+    /// cases are known by their places alone.
     #[error(
-        "unfinished: outages left {left_out} of {cases} cases without a score, more than one in ten or one that must be right; evaluate again"
+        "unfinished: outages left {left_out} of {cases} cases without a score, more than one in ten, one that must be right, or one \
+         of a new baseline whose cases have no names; evaluate again"
     )]
     Unfinished {
         /// How many have none.

@@ -165,6 +165,33 @@ fn many_cases_without_a_fall_are_no_worse() {
     );
 }
 
+/// A later report would have a case more, and be compared with nothing.
+#[test]
+fn a_baseline_of_the_programs_own_cases_has_all_of_them() {
+    let mut now = report(20, 0);
+    for (place, case) in now.cases.iter_mut().enumerate() {
+        case.name = format!("#{place}");
+    }
+    now.cases[3].score = 0.0;
+    now.cases[3].failure = Some(Failure {
+        category: Category::Network,
+        message: "refused".to_owned(),
+    });
+    assert!(unfinished(&now).is_ok());
+    now.is_blessing = true;
+    assert!(matches!(
+        unfinished(&now),
+        Err(GateError::Unfinished {
+            left_out: 1,
+            cases: 20
+        })
+    ));
+    for case in &mut now.cases {
+        case.name = case.name.replace('#', "row-");
+    }
+    assert!(unfinished(&now).is_ok());
+}
+
 #[test]
 fn a_case_that_must_be_right_fails_by_itself() {
     let mut now = report(3, 0);
