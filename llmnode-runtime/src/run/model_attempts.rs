@@ -92,32 +92,13 @@ pub(super) struct ModelAttempts<'r, 'n> {
     sent: Option<Arc<SentPrompt>>,
 }
 
-impl ModelAttempts<'_, '_> {
-    fn begin_record(&mut self, one: &PlannedAttempt, journal_key: Option<Box<JournalKey>>) {
-        let context = &self.plan.context;
-        let wait = self.keeper.waited();
-        let name = self.target.name.clone();
-        let mut open = context.call.attempt(one.kind, wait, name);
-        open.journal_key = journal_key;
-        open.wants_rate_limits =
-            context.item.is_some() || self.target.gates(context.core).are_paced();
-        if let Some(narrowed) = &self.history.narrowed {
-            open.note(|record| record.narrowed = narrowed.places());
-        }
-        self.request.correlation = Some(open.id);
-        self.open = Some(open);
-    }
-}
-
 impl Attempts for ModelAttempts<'_, '_> {
     async fn once(&mut self, one: &PlannedAttempt, progress: &Progress<'_>) -> Result<(), Failure> {
         // There is a round before the first request only after a pause.
         if self.round.is_some() {
             return Ok(());
         }
-        if self.history.compacting.is_some() {
-            self.replay_compactions();
-        }
+        self.replay_compactions();
         let journal_key = match self.replayed(&one.attempt).await? {
             Replay::Answered => return Ok(()),
             Replay::Ask(journal_key) => journal_key,

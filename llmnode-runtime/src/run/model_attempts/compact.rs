@@ -7,6 +7,9 @@ use crate::run::compaction::{Due, Summary, ToSumUp, Transcript};
 impl ModelAttempts<'_, '_> {
     /// Does again what an earlier process did before this request.
     pub(super) fn replay_compactions(&mut self) {
+        if self.history.compacting.is_none() {
+            return;
+        }
         while let Some(compaction) = self.journaled_compaction() {
             self.compact(compaction);
         }

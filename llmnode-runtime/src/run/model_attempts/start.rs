@@ -5,9 +5,9 @@ use llmnode_model::{ChatModel, Message, Request};
 
 use super::{Asking, ModelAttempts, ReplayKeys};
 use crate::error::NodeError;
-use crate::ledger::AttemptKind;
+use crate::ledger::{AttemptKind, JournalKey};
 use crate::run::at_gate::GateKeeper;
-use crate::run::attempt_loop::CallPlan;
+use crate::run::attempt_loop::{CallPlan, PlannedAttempt};
 use crate::run::compaction::Compacting;
 use crate::run::core::Target;
 use crate::run::erased_node::ErasedNode;
@@ -85,6 +85,28 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
         self.prompt_len = self.request.messages.len();
         self.stable_len = self.prompt_len;
         self.resume()
+    }
+}
+
+impl ModelAttempts<'_, '_> {
+    /// The record of an attempt that is about to be made.
+    pub(super) fn begin_record(
+        &mut self,
+        one: &PlannedAttempt,
+        journal_key: Option<Box<JournalKey>>,
+    ) {
+        let context = &self.plan.context;
+        let wait = self.keeper.waited();
+        let name = self.target.name.clone();
+        let mut open = context.call.attempt(one.kind, wait, name);
+        open.journal_key = journal_key;
+        open.wants_rate_limits =
+            context.item.is_some() || self.target.gates(context.core).are_paced();
+        if let Some(narrowed) = &self.history.narrowed {
+            open.note(|record| record.narrowed = narrowed.places());
+        }
+        self.request.correlation = Some(open.id);
+        self.open = Some(open);
     }
 }
 
