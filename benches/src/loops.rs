@@ -1,14 +1,11 @@
 //! An agent of ten turns and a flow of ten steps, whose parts do nothing: what is measured is the loop around them.
 
-use std::sync::Mutex;
-
 use llmnode::flow::{RunExt, Step};
 use llmnode::journal::{Fsync, JournalFile};
 use llmnode::prelude::*;
-use llmnode::{
-    BoxError, BoxFuture, ChatModel, Completion, Cx, Exec, ModelError, Node, Request, Sink,
-    TokenUsage, ToolCall,
-};
+use llmnode::{BoxError, Completion, Cx, Exec, Node, TokenUsage, ToolCall};
+
+use crate::mocked::Prebuilt;
 
 /// The turns of an agent, of which the last has no calls, and the steps of a flow.
 pub const ROUNDS: usize = 10;
@@ -58,19 +55,6 @@ pub const CALLS: [(&str, &str); 2] = [
     ("search", r#"{"word": "rust"}"#),
 ];
 
-/// Answers that were made before, as for plain calls.
-struct Prebuilt(Mutex<Vec<Completion>>);
-
-impl ChatModel for Prebuilt {
-    fn complete<'a>(
-        &'a self,
-        _: &'a Request,
-        _: &'a mut dyn Sink,
-    ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        Box::pin(async { Ok(self.0.lock().unwrap().pop().unwrap()) })
-    }
-}
-
 /// What the model answers in this turn of an agent.
 fn completion(turn: usize) -> Completion {
     let last = turn + 1 == ROUNDS;
@@ -81,14 +65,14 @@ fn completion(turn: usize) -> Completion {
             .to_vec();
     }
     completion.usage = Some(TokenUsage::new(120, 25));
-    completion.model = Some("gpt-4o-mini-2024-07-18".to_owned());
+    completion.model = Some("gpt-5.6-luna-2026-07-18".to_owned());
     completion
 }
 
 /// So many agents, one after the other, over a transport that is scripted.
 pub async fn agents(count: usize) -> Result<(), BoxError> {
     let answers = (0..count).flat_map(|_| (0..ROUNDS).map(completion));
-    let run = Run::new(Prebuilt(Mutex::new(answers.rev().collect())));
+    let run = Run::new(Prebuilt::completions(answers));
     for _ in 0..count {
         agent(&run).await?;
     }

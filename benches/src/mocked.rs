@@ -9,12 +9,19 @@ use crate::task::{BAD, Choose, GOOD, World};
 
 /// Gives back completions that were made before, so that none of its cost is in the measured part except one
 /// box, which the trait asks of every model.
-struct Prebuilt(Mutex<Vec<Completion>>);
+pub(crate) struct Prebuilt(Mutex<Vec<Completion>>);
 
 impl Prebuilt {
     /// The answers come from the back.
     fn answers<'a>(texts: impl DoubleEndedIterator<Item = &'a str>) -> Prebuilt {
-        Prebuilt(Mutex::new(texts.rev().map(completion).collect()))
+        Prebuilt::completions(texts.map(completion))
+    }
+
+    /// The same of whole completions.
+    pub(crate) fn completions(
+        completions: impl DoubleEndedIterator<Item = Completion>,
+    ) -> Prebuilt {
+        Prebuilt(Mutex::new(completions.rev().collect()))
     }
 }
 

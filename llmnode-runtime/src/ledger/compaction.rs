@@ -151,7 +151,7 @@ impl Compaction {
         true
     }
 
-    /// Where the message at a place is afterwards. `None`: it is gone.
+    /// Where the message at a place is afterwards. `None`: it is gone, or the edits are of no conversation.
     pub(crate) fn moved(&self, place: usize) -> Option<usize> {
         let mut to = place;
         for edit in &self.edits {
@@ -161,7 +161,7 @@ impl Compaction {
             if edit.end() > place {
                 return None;
             }
-            to = to + edit.by.len() - edit.count;
+            to = to.saturating_add(edit.by.len()).checked_sub(edit.count)?;
         }
         Some(to)
     }
@@ -250,5 +250,8 @@ mod tests {
             assert!(compaction(edits).apply(1, &mut messages).is_none());
             assert_eq!(messages, conversation());
         }
+        // As a file may have them that somebody has changed.
+        let twice = compaction(vec![edit(0, 5), edit(0, 5)]);
+        assert_eq!(twice.moved(6), None);
     }
 }

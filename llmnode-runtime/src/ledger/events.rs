@@ -165,7 +165,8 @@ pub enum RunEvent<'e> {
     },
     /// A node that must not be executed twice is about to be executed.
     ExecBegins { call: CallInfo<'e> },
-    /// A request is about to go out. `request`: `None` if it is no chat. A request that leaves its batch is told again.
+    /// A request is about to go out. `request`: `None` if it is no chat. One that waits for a batch is told
+    /// with each order that it goes into, and when it leaves; if a later process is to read its answer, no end of it is told here.
     AttemptBegins {
         call: CallInfo<'e>,
         attempt: &'e AttemptRecord,

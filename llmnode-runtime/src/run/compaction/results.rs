@@ -6,13 +6,15 @@
 //!
 //! What stands in its place does not ask the model to call the tool again: most models would do so at once.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-use llmnode_model::internal::FoundWay;
+use llmnode_model::internal::{CALL_TOOL, FoundWay};
 use llmnode_model::{Message, Request, Role, ToolSpec};
 use llmnode_reader::text::one_line;
 
 use crate::ledger::Edit;
+use crate::run::tools::called_name;
 
 /// Shorter results stay: what stands in their place is not much shorter.
 const SHORTEST: usize = 1024;
@@ -50,10 +52,16 @@ pub(super) fn begin_of_last_rounds(messages: &[Message], keep: usize) -> Option<
     }
 }
 
-fn called_names(messages: &[Message]) -> HashMap<&str, &str> {
+/// By the ids of calls. A tool that is not listed is called through another one, which has its name.
+fn called_names(messages: &[Message]) -> HashMap<&str, Cow<'_, str>> {
     let mut names = HashMap::new();
     for call in messages.iter().flat_map(Message::calls) {
-        names.insert(&*call.id, &*call.name);
+        let through = (call.name == CALL_TOOL).then(|| called_name(&call.arguments));
+        let name = match through.flatten() {
+            Some(name) => Cow::Owned(name),
+            None => Cow::Borrowed(&*call.name),
+        };
+        names.insert(&*call.id, name);
     }
     names
 }
@@ -82,4 +90,42 @@ fn in_its_place(result: &Message, name: &str) -> Message {
         size => format!("{size} KB"),
     };
     Message::tool(id, format!("[result of {name}, {size}, left out]"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use llmnode_model::ToolCall;
+    use llmnode_reader::OutputSchema;
+    use serde_json::json;
+
+    use super::*;
+
+    fn search() -> ToolSpec {
+        let schema = OutputSchema::from_value("search", json!({"type": "object"}));
+        ToolSpec::new("search", "Searches.", Arc::new(schema))
+    }
+
+    #[test]
+    fn a_result_is_known_by_its_tool_also_where_another_one_called_it() {
+        for (name, arguments, is_left_out) in [
+            ("search", "{}", true),
+            (CALL_TOOL, r#"{"name": "search", "arguments": "{}"}"#, true),
+            (CALL_TOOL, r#"{"name": "other", "arguments": "{}"}"#, false),
+            (CALL_TOOL, "", false),
+        ] {
+            let call = ToolCall::new("1", name, arguments);
+            let mut request = Request::new(vec![
+                Message::user("Find it."),
+                Message::assistant("").calling([call]),
+                Message::tool("1", "hit ".repeat(1_000)),
+            ]);
+            request.tools = [search()].into();
+            let edits = left_out(&request, 0, 3, 0);
+            let said = edits.first().map(|edit| &*edit.by[0].content);
+            let expected = is_left_out.then_some("[result of search, 4 KB, left out]");
+            assert_eq!(said, expected, "{name} {arguments}");
+        }
+    }
 }

@@ -248,6 +248,21 @@ impl ModelAttempts<'_, '_> {
         if let Some(model) = model {
             self.change_model(model)?;
         }
+        self.take_messages(conversation);
+        self.conversation_id = Some(root.as_str().into());
+        self.history.turns.used = *turns;
+        self.history.unknown_tool_rounds = *unknown;
+        self.sent = conversation.sent.clone().map(Arc::new);
+        match calls.is_empty() {
+            // Whole rounds alone: the model is asked next.
+            true => self.plan_request(AttemptKind::First),
+            false => self.resume_round(content, carried.clone().map(Arc::new), calls.clone()),
+        }
+        Ok(())
+    }
+
+    /// The rounds of a conversation behind the prompt of now, with what was found for it and what was compacted.
+    fn take_messages(&mut self, conversation: &Conversation) {
         // The prompt is the node's own, whatever the pause contains.
         let rounds = conversation.prompt.unwrap_or(self.prompt_len);
         self.request.messages.truncate(self.prompt_len);
@@ -272,15 +287,5 @@ impl ModelAttempts<'_, '_> {
             search.list(&mut self.request);
         }
         self.stable_len = self.request.messages.len();
-        self.conversation_id = Some(root.as_str().into());
-        self.history.turns.used = *turns;
-        self.history.unknown_tool_rounds = *unknown;
-        self.sent = conversation.sent.clone().map(Arc::new);
-        match calls.is_empty() {
-            // Whole rounds alone: the model is asked next.
-            true => self.plan_request(AttemptKind::First),
-            false => self.resume_round(content, carried.clone().map(Arc::new), calls.clone()),
-        }
-        Ok(())
     }
 }

@@ -31,7 +31,7 @@ pub(super) use round::{
     MAX_CALLS, Round, RunningRound, answer_or_calls, for_history, forbidden_calls, tool_index,
     unanswered_call,
 };
-pub(super) use search::{Search, found_for_question, search_name, take_over};
+pub(super) use search::{Search, called_name, found_for_question, search_name, take_over};
 pub use toolset::Toolset;
 pub use typed::Tool;
 pub use value::{Replied, ResultOf, ToolError, ToolReply, fallible, reply};

@@ -25,5 +25,5 @@ mod words;
 
 pub(super) use answer::Finding;
 pub(in crate::run) use deferred::{Search, found_for_question, take_over};
-pub(in crate::run) use through::search_name;
 pub(super) use through::{as_written, is_search, unwrapped};
+pub(in crate::run) use through::{called_name, search_name};

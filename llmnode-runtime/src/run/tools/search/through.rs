@@ -33,7 +33,7 @@ fn unwrap_call(call: &mut ToolCall, request: &Request) {
 }
 
 /// The name of the tool that a call of `call_tool` contains.
-pub(super) fn called_name(arguments: &str) -> Option<String> {
+pub(in crate::run) fn called_name(arguments: &str) -> Option<String> {
     let arguments: Value = serde_json::from_str(arguments).ok()?;
     Some(arguments.get("name")?.as_str()?.trim().to_owned())
 }
