@@ -55,9 +55,8 @@ impl GateKeeper {
         if item.control.has_stopped() {
             return false;
         }
-        self.ticket = item
-            .meet(gate)
-            .or_else(|| gate.enter(context.core.clock.now()));
+        let now = context.core.clock.now();
+        self.ticket = item.meet(gate, now).or_else(|| gate.enter(now));
         self.ticket.is_some()
     }
 
@@ -116,16 +115,16 @@ impl GateKeeper {
         };
         let item = plan.context.item;
         let clock = &*plan.context.core.clock;
+        let now = clock.now();
         if let Some(item) = item {
             if let Some(why) = item.control.dead(&gate) {
                 return Err(not_asked(why));
             }
-            self.ticket = item.meet(&gate);
+            self.ticket = item.meet(&gate, now);
             if self.ticket.is_some() {
                 return Ok(());
             }
         }
-        let now = clock.now();
         self.ticket = gate.enter(now);
         if self.ticket.is_some() {
             return Ok(());
@@ -253,7 +252,7 @@ impl GateKeeper {
         let sent = ticket.as_ref().map(Ticket::sent);
         let clock = &*plan.context.core.clock;
         let Some(failure) = failure else {
-            if !gate.answered_while_open() {
+            if !gate.answered_while_open(sent) {
                 gate.answered(clock.now(), sent);
             }
             if let Some(limits) = of.limits {

@@ -135,6 +135,7 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
                 // A call that waited at a gate may have left it meanwhile.
                 Poll::Pending if self.may_fill(wait) => {}
                 Poll::Pending if self.decides_changes() => {}
+                Poll::Pending if self.nobody_tells() => {}
                 Poll::Pending => {
                     self.poll_batches(cx);
                     self.report_held();
@@ -169,6 +170,16 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
         self.control
             .as_ref()
             .is_some_and(|control| control.settles_changes(self.pool.len()))
+    }
+
+    /// All calls that are left failed before it was known whether the server is down, and none will tell.
+    fn nobody_tells(&self) -> bool {
+        let has_more = self.source.is_some() && !self.is_waiting;
+        !has_more
+            && self
+                .control
+                .as_ref()
+                .is_some_and(|control| control.undecided().give_up(self.pool.len()))
     }
 
     /// Begins items while there is room. Returns the outcome of one that could not be taken.

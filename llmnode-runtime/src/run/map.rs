@@ -18,7 +18,7 @@ use super::context::Caller;
 use super::core::RunCore;
 use super::cx::Cx;
 use super::map_control::{GIVE_UP_AFTER, MapControl};
-use super::map_item::MapItem;
+use super::map_item::{FailedCall, MapItem};
 use super::node::Exec;
 use super::pass::wait_before_call;
 use super::progress::{BatchProgress, OnProgress, ProgressCounter};
@@ -510,7 +510,12 @@ where
             unfinished = of_agent
                 .filter(|agent| agent.node() == node.name())
                 .cloned();
-            let Some(conversations) = item.put_back(&error, outer_end, unfinished.is_some()) else {
+            let failed = FailedCall {
+                error: &error,
+                outer_end,
+                goes_on: unfinished.is_some(),
+            };
+            let Some(conversations) = item.put_back(&failed).await else {
                 return Err(error);
             };
             if let Some(recorder) = core.hooks.recorder() {

@@ -15,6 +15,7 @@ use llmnode_model::internal::{Gate, lock};
 use super::batches::BatchPool;
 use super::change_check::ChangeCheck;
 use super::not_asked::NotAsked;
+use super::undecided::Undecided;
 use super::warm_up::WarmUp;
 use crate::clock::Clock;
 use crate::error::NodeError;
@@ -47,6 +48,7 @@ pub(super) struct MapControl {
     items: AtomicUsize,
     changes: ChangeCheck,
     warm_up: WarmUp,
+    undecided: Undecided,
     has_suggested: AtomicBool,
     /// Over a batch API.
     batches: Option<Arc<BatchPool>>,
@@ -92,6 +94,7 @@ impl MapControl {
             items: AtomicUsize::new(0),
             changes,
             warm_up,
+            undecided: Undecided::default(),
             has_suggested: AtomicBool::new(false),
             batches: None,
             state: Mutex::default(),
@@ -114,6 +117,7 @@ impl MapControl {
         if let Some(batches) = &self.batches {
             return batches.has_room(in_flight);
         }
+        let in_flight = in_flight.saturating_sub(self.undecided.count());
         if in_flight > 0 && self.warm_up.holds() {
             return false;
         }
@@ -129,6 +133,10 @@ impl MapControl {
 
     pub(super) fn warm_up(&self) -> &WarmUp {
         &self.warm_up
+    }
+
+    pub(super) fn undecided(&self) -> &Undecided {
+        &self.undecided
     }
 
     /// Whether nobody has suggested another order of the prompt yet.

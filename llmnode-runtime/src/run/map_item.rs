@@ -42,8 +42,18 @@ struct ItemState {
     successes: u64,
 }
 
+/// A call of an item that failed.
+pub(super) struct FailedCall<'e> {
+    pub(super) error: &'e NodeError,
+    /// Of what the map stands in.
+    pub(super) outer_end: Option<Instant>,
+    /// What has begun is not begun again.
+    pub(super) goes_on: bool,
+}
+
 struct MetGate {
     gate: Arc<Gate>,
+    since: Instant,
     /// How often it had been closed before.
     closings: u64,
 }
@@ -116,6 +126,27 @@ impl<'r> MapItem<'r> {
         lock(&self.state).ticket = Some(ticket);
     }
 
+    fn may_be_put_back(&self, failed: &FailedCall<'_>) -> bool {
+        let has_begun = !failed.goes_on && self.has_begun.load(Ordering::Relaxed);
+        let is_transport = failed.error.category().group() == Group::Transport;
+        let is_too_late = failed
+            .outer_end
+            .is_some_and(|end| self.control.clock().now() >= end);
+        is_transport && !is_too_late && !has_begun && !self.control.has_ended()
+    }
+
+    /// The gate of its last call, and since when the call asked there.
+    fn gate_that_may_be_down(&self) -> Option<(Arc<Gate>, Instant)> {
+        if self.control.batches().is_some() {
+            return None;
+        }
+        let state = lock(&self.state);
+        let met = state.met.as_ref()?;
+        met.gate
+            .may_be_down(met.since)
+            .then(|| (Arc::clone(&met.gate), met.since))
+    }
+
     fn own_gate(&self) -> Option<Arc<Gate>> {
         lock(&self.state)
             .met
@@ -128,7 +159,7 @@ impl<'r> MapItem<'r> {
     }
 
     /// Its call is about to pass this gate. Returns the ticket that the item has for it.
-    pub(super) fn meet(&self, gate: &Arc<Gate>) -> Option<Ticket> {
+    pub(super) fn meet(&self, gate: &Arc<Gate>, now: Instant) -> Option<Ticket> {
         let state = &mut *lock(&self.state);
         if state
             .met
@@ -137,6 +168,7 @@ impl<'r> MapItem<'r> {
         {
             state.met = Some(MetGate {
                 gate: Arc::clone(gate),
+                since: now,
                 closings: gate.closings(),
             });
         }
@@ -157,21 +189,20 @@ impl<'r> MapItem<'r> {
     }
 
     /// After a failure of its call: whether the item is asked again. Returns the conversations that its call had.
-    /// `goes_on`: what has begun is not begun again.
-    pub(super) fn put_back(
-        &self,
-        error: &NodeError,
-        outer_end: Option<Instant>,
-        goes_on: bool,
-    ) -> Option<Vec<String>> {
-        let has_begun = !goes_on && self.has_begun.load(Ordering::Relaxed);
-        let is_transport = error.category().group() == Group::Transport;
-        let is_too_late = outer_end.is_some_and(|end| self.control.clock().now() >= end);
-        if !is_transport || is_too_late || has_begun || self.control.has_ended() {
+    pub(super) async fn put_back(&self, failed: &FailedCall<'_>) -> Option<Vec<String>> {
+        if !self.may_be_put_back(failed) {
             return None;
         }
+        // Boxed, since few items fail so.
+        if let Some((gate, since)) = self.gate_that_may_be_down() {
+            Box::pin(self.control.undecided().wait(&gate, since)).await;
+            if !self.may_be_put_back(failed) {
+                return None;
+            }
+        }
+        let error = failed.error;
         let state = &mut *lock(&self.state);
-        let MetGate { gate, closings } = state.met.as_ref()?;
+        let MetGate { gate, closings, .. } = state.met.as_ref()?;
         let was_held = state.is_in_line && error.category() == Category::Timeout;
         if !was_held && gate.closed_until().is_none() && gate.closings() == *closings {
             return None;

@@ -58,6 +58,7 @@ mod stream;
 mod tools;
 mod turn;
 mod typed_node;
+mod undecided;
 mod usage_checks;
 mod warm_up;
 

@@ -146,11 +146,89 @@ async fn a_minute_without_the_server_loses_nothing() {
             model.refused.load(Ordering::Relaxed),
         );
         println!("{seconds} s, {refused} refused");
-        assert_eq!(lost(&results), 0);
+        let errors: Vec<&NodeError> = results
+            .iter()
+            .filter_map(|one| one.as_ref().err())
+            .collect();
+        assert!(errors.is_empty(), "{errors:#?}");
         assert!(
             seconds < 90 && refused < 100,
             "{seconds} s, {refused} refused"
         );
+    }
+}
+
+/// Answers take their time, so that the first ones that fail are at the end of their attempts long before others fail, too.
+struct Slow {
+    began: Instant,
+    requests: AtomicUsize,
+}
+
+impl ChatModel for Slow {
+    fn complete<'a>(
+        &'a self,
+        _: &'a Request,
+        _: &'a mut dyn Sink,
+    ) -> BoxFuture<'a, Result<Completion, ModelError>> {
+        Box::pin(async move {
+            let number = self.requests.fetch_add(1, Ordering::Relaxed);
+            if (20..80).contains(&self.began.elapsed().as_secs()) {
+                return Err(ModelError::new(Category::ServerError, "HTTP 503"));
+            }
+            sleep(Duration::from_millis(8000 + 130 * (number as u64 % 8))).await;
+            Ok(Completion::new("done"))
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_items_of_an_outage_are_not_lost_however_slow_answers_are() {
+    for in_flight in [1, 2, 8] {
+        for retries in [0, 2] {
+            let model = Slow {
+                began: Instant::now(),
+                requests: AtomicUsize::new(0),
+            };
+            let run = Run::new(model);
+            let map = run.map(rows(60)).concurrency(in_flight);
+            let results = map.transport_retries(retries).await;
+            assert_eq!(lost(&results), 0, "{in_flight} in flight, {retries}");
+        }
+    }
+}
+
+/// Of so many items, those whose rows are named fail whenever they are asked.
+async fn with_bad_rows(count: usize, in_flight: usize, bad: &[usize]) -> (Vec<usize>, usize) {
+    let contents: Vec<String> = bad.iter().map(|row| format!("row {row}")).collect();
+    let requests = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&requests);
+    let model = FnModel::new(move |request: &Request| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        let is_bad = contents.contains(&request.messages[0].content);
+        let reply = match is_bad {
+            true => Reply::failure(Category::ServerError),
+            false => Reply::text("done"),
+        };
+        reply.after(SECOND / 10)
+    });
+    let results = Run::new(model)
+        .map(rows(count))
+        .concurrency(in_flight)
+        .await;
+    let failed = (0..count).filter(|row| results[*row].is_err());
+    (failed.collect(), requests.load(Ordering::Relaxed))
+}
+
+/// No request more than for the attempts of its call, whether others tell that the server is well or nobody is left to tell.
+#[tokio::test(start_paused = true)]
+async fn an_item_that_fails_by_itself_is_asked_no_more_than_alone() {
+    for in_flight in [1, 2, 8] {
+        for bad in [&[0][..], &[5], &[9], &[0, 9], &[8, 9], &[0, 1]] {
+            let (failed, requests) = with_bad_rows(10, in_flight, bad).await;
+            assert_eq!(failed, bad, "{in_flight} in flight");
+            let expected = 10 + 2 * bad.len();
+            assert_eq!(requests, expected, "{in_flight} in flight, {bad:?}");
+        }
     }
 }
 

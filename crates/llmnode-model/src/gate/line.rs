@@ -45,7 +45,7 @@ impl Gate {
         Slot::new(Arc::clone(self), place)
     }
 
-    /// Returns a future that ends when the gate opens or closes after this call.
+    /// Returns a future that ends when the gate opens or closes after this call, or when an answer ends a row of failures.
     pub fn changed(&self) -> Notified<'_> {
         self.changed.notified()
     }
@@ -70,9 +70,25 @@ impl Gate {
         self.closings.load(Ordering::Relaxed)
     }
 
-    /// A request was answered while the gate was open. Returns whether it is.
-    pub fn answered_while_open(&self) -> bool {
-        lock(&self.state).answered_while_open()
+    /// Returns whether the last calls got no answer, too few of them for an outage, and no request that entered at this time or
+    /// later was answered. [`changed`](Gate::changed) tells of each answer until then.
+    pub fn may_be_down(&self, since: Instant) -> bool {
+        lock(&self.state).may_be_down(since)
+    }
+
+    /// A request was answered while the gate was open, so that the time does not matter. `sent`: when it entered, if it did.
+    /// Returns whether the gate is open: otherwise, nothing was noted.
+    pub fn answered_while_open(&self, sent: Option<Instant>) -> bool {
+        let state = &mut *lock(&self.state);
+        if !state.is_open() {
+            return false;
+        }
+        let was_failing = state.is_failing();
+        state.count_answer(sent);
+        if was_failing {
+            self.changed.notify_waiters();
+        }
+        true
     }
 
     /// A request was answered, whatever the answer is worth. `sent`: when it entered, if it did.

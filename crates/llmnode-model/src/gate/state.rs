@@ -50,9 +50,17 @@ pub(super) struct State {
     next: Option<Instant>,
     shift: Duration,
     sent: LastSecond,
-    /// The last calls, which all got no answer.
-    failed_calls: Vec<CallId>,
+    failing: Option<Failing>,
+    /// When the newest request that was answered had entered.
+    answered: Option<Instant>,
     pub(super) closings: u64,
+}
+
+/// The last calls got no answer, and none that was sent since did. What was sent before may still be answered: a server that
+/// begins to refuse goes on with what it has begun.
+struct Failing {
+    calls: Vec<CallId>,
+    since: Instant,
 }
 
 struct Closed {
@@ -236,20 +244,30 @@ impl State {
         true
     }
 
-    /// Nothing of it depends on the time.
-    pub(super) fn answered_while_open(&mut self) -> bool {
-        let is_open = self.closed.is_none();
-        if is_open {
-            self.failed_calls.clear();
-            self.open.answered = self.open.answered.saturating_add(1);
-        }
-        is_open
+    /// Whether calls fail in a row, and nothing that entered at this time or later was answered.
+    pub(super) fn may_be_down(&self, since: Instant) -> bool {
+        self.failing.is_some() && self.answered.is_none_or(|sent| sent < since)
+    }
+
+    pub(super) fn is_failing(&self) -> bool {
+        self.failing.is_some()
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.closed.is_none()
+    }
+
+    /// What an answer says whether the gate is open or closed.
+    pub(super) fn count_answer(&mut self, sent: Option<Instant>) {
+        self.open.answered = self.open.answered.saturating_add(1);
+        self.answered = self.answered.max(sent);
+        self.failing
+            .take_if(|failing| sent.is_none_or(|sent| sent >= failing.since));
     }
 
     /// Returns whether the gate has opened.
     pub(super) fn answered(&mut self, now: Instant, sent: Option<Instant>) -> bool {
-        self.failed_calls.clear();
-        self.open.answered = self.open.answered.saturating_add(1);
+        self.count_answer(sent);
         let Some(closed) = &self.closed else {
             return false;
         };
@@ -270,7 +288,7 @@ impl State {
         retry_after: Option<Duration>,
         most: Duration,
     ) {
-        self.failed_calls.clear();
+        self.failing = None;
         match &mut self.closed {
             // It went out before: it tells of the same limit.
             Some(closed) if sent.is_some_and(|sent| sent <= closed.at) => {
@@ -301,12 +319,16 @@ impl State {
                 true
             }
             None => {
-                if !self.failed_calls.contains(&call) {
-                    self.failed_calls.push(call);
+                let failing = self.failing.get_or_insert_with(|| Failing {
+                    calls: Vec::new(),
+                    since: now,
+                });
+                if !failing.calls.contains(&call) {
+                    failing.calls.push(call);
                 }
-                let is_outage = unreached || self.failed_calls.len() >= OUTAGE;
+                let is_outage = unreached || failing.calls.len() >= OUTAGE;
                 if is_outage {
-                    self.failed_calls.clear();
+                    self.failing = None;
                     self.close(now, None, LONGEST_WAIT, true);
                 }
                 is_outage
@@ -450,6 +472,7 @@ impl Closed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::Ids;
 
     /// The pace after the server took this many requests in a second, and refused one more.
     fn pace_after(state: &mut State, taken: u32, now: Instant) -> f64 {
@@ -461,6 +484,28 @@ mod tests {
         let probed = now + WAIT;
         assert!(state.answered(probed, Some(probed)));
         state.pace.unwrap().at(probed)
+    }
+
+    /// Answers may take minutes: those of requests that were sent before say nothing of what is refused now.
+    #[test]
+    fn only_an_answer_to_a_later_request_ends_a_row_of_failures() {
+        let begin = Instant::now();
+        let at = |seconds| begin + Duration::from_secs(seconds);
+        let mut state = State::default();
+        let mut ids = Ids::default();
+        let mut fails = |state: &mut State, seconds| {
+            state.failed(at(seconds), Some(at(seconds)), ids.next(), false)
+        };
+        assert!(!fails(&mut state, 10));
+        state.count_answer(Some(at(9)));
+        assert!(!fails(&mut state, 11));
+        assert!(state.may_be_down(at(10)));
+        state.count_answer(Some(at(12)));
+        assert!(!state.may_be_down(at(10)));
+        assert!(!fails(&mut state, 13));
+        assert!(!fails(&mut state, 14));
+        state.count_answer(Some(at(12)));
+        assert!(fails(&mut state, 15));
     }
 
     #[test]
