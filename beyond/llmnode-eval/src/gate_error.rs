@@ -53,11 +53,7 @@ pub enum GateError {
         verdict: Box<Verdict>,
     },
     /// There is no baseline yet.
-    #[error(
-        "there is no baseline {0}; write it with LLMNODE_BLESS={1} cargo test {1} -- --ignored, which evaluates three times as often",
-        path.display(),
-        if test.is_empty() { "the_name_of_the_test" } else { test }
-    )]
+    #[error("there is no baseline {}; {}", path.display(), how_to_write(test))]
     NoBaseline {
         /// The file that is missing.
         path: PathBuf,
@@ -216,4 +212,16 @@ fn listed(cases: &[FallenCase]) -> String {
         list.push_str(&format!("\n  and {more} more"));
     }
     list
+}
+
+/// `LLMNODE_BLESS` names a test, which is known by the thread on which it runs.
+fn how_to_write(test: &str) -> String {
+    if test.is_empty() {
+        return "it is written by a test that evaluates on its own thread, and this evaluation ran on another one: await it in \
+                the test itself, not in a spawned task, and run the test without `--test-threads=1`"
+            .to_owned();
+    }
+    format!(
+        "write it with LLMNODE_BLESS={test} cargo test {test} -- --ignored, which evaluates three times as often"
+    )
 }

@@ -513,7 +513,7 @@ fn only_a_thread_of_a_test_has_the_name_of_one() {
     assert!(
         error
             .to_string()
-            .contains("LLMNODE_BLESS=the_name_of_the_test cargo test the_name_of_the_test"),
+            .contains("await it in the test itself, not in a spawned task"),
         "{error}"
     );
 }
