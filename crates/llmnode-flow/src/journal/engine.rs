@@ -135,7 +135,7 @@ pub enum InDoubtOutcome {
 /// answers that came are kept. Every other failure is the flow's outcome. Dropping this drops the flow.
 ///
 /// An entry is a request, an answer with calls of tools, the result of a tool, or the end of a step; an answer without calls waits up to
-/// 5 ms to be one entry with the end of its step. It holds the state after each step.
+/// 5 ms to be one entry with the end of its step, unless it ends a turn of a chat in a database. It holds the state after each step.
 pub struct Replay<T> {
     start: Start,
     known: Arc<Vec<Record>>,
@@ -633,7 +633,10 @@ fn weight(record: &Record) -> Weight {
         | RecordEntry::AttemptForgotten(_)
         | RecordEntry::CallEnded(_)
         | RecordEntry::Resumed(_) => Weight::Figures,
-        RecordEntry::Answered(answered) if answered.calls.is_empty() => Weight::Answer,
+        // A chat's store commits the turn before the step ends: without the answer, it would be asked for and paid again.
+        RecordEntry::Answered(answered) if answered.calls.is_empty() && !answered.of_chat => {
+            Weight::Answer
+        }
         _ => Weight::Vital,
     }
 }

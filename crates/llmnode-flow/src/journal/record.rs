@@ -153,6 +153,9 @@ pub(super) struct Answered {
     /// The names of the tools that were found for the question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) found: Vec<String>,
+    /// A chat's store takes the turn next. It is not kept: a replay writes no record of it.
+    #[serde(skip)]
+    pub(super) of_chat: bool,
     /// The end of the attempt that got it, in one record, so that no crash comes between. Up to version 4 it was the next record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) attempt: Option<Box<AttemptRecord>>,

@@ -264,6 +264,7 @@ fn answered(call: CallId, answer: &AnswerEvent<'_>) -> Option<Answered> {
         model: key.model.clone(),
         rejected: !answer.accepted,
         found: key.found.clone(),
+        of_chat: key.of_chat,
         attempt: None,
     })
 }

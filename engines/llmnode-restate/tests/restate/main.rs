@@ -8,10 +8,13 @@
 )]
 
 mod approval;
+mod chats;
 mod decisions;
+mod deployed;
 mod failures;
 mod figures;
 mod kills;
 mod many;
 mod support;
+mod talk;
 mod work;

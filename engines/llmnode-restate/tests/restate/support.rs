@@ -39,6 +39,13 @@ impl Process {
         self.0.wait().unwrap();
     }
 
+    /// Waits until it has ended by itself.
+    pub(crate) async fn ended(&mut self) {
+        while self.0.try_wait().unwrap().is_none() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
     /// Asks it to end, and waits for that.
     pub(crate) fn terminate(mut self) -> bool {
         self.signal("TERM");

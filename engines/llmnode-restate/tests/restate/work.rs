@@ -49,7 +49,7 @@ impl World {
 }
 
 /// What a tool or a node did outside: a line with its time.
-fn effect(what: &str) {
+pub(crate) fn effect(what: &str) {
     let path = std::env::var("LLMNODE_EFFECTS").unwrap();
     let mut file = std::fs::File::options()
         .append(true)
@@ -252,7 +252,7 @@ const GRAPH: &str = r#"{"format": "llmnode/graph", "version": 1, "name": "desk",
         {"id": "write", "type": "agent", "data": {"prompt": "Write {{ question }} up", "save_as": "answer", "require_approval": true}}],
     "edges": [{"source": "find", "target": "write"}, {"source": "write", "target": "END"}]}"#;
 
-async fn world(world: World) -> Result<Run<World>, BoxError> {
+pub(crate) async fn world(world: World) -> Result<Run<World>, BoxError> {
     Ok(Run::new(OpenAi::from_env()?).with_state(world))
 }
 
@@ -272,10 +272,12 @@ fn worker() -> Worker {
         .flow("study", world, || Study)
         .flow("counting", world, || Counting)
         .flow("growing", world, || Growing)
+        .flow("talking", world, || crate::talk::Talking)
         .flow("limited", limited, || Counting)
         .flow("press", world, || Press)
         .flow("pay", world, || Pay)
         .settles::<Charge>();
+    let worker = crate::deployed::with_shop(worker);
     let registry = Registry::new().build().unwrap();
     let graph = Graph::parse(GRAPH, &registry).unwrap();
     let seconds =

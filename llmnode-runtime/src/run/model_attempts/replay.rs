@@ -41,6 +41,7 @@ impl ModelAttempts<'_, '_> {
                     request: name,
                     model: self.other_model(),
                     found: found_for_question(&self.request),
+                    of_chat: self.plan.context.turn().is_some(),
                 }))));
             };
             if let Some(item) = self.plan.context.item {
