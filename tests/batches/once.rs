@@ -113,7 +113,11 @@ async fn a_start_cancels_a_batch_that_is_late_and_sends_the_rest() {
 #[tokio::test]
 async fn a_batch_without_an_end_is_not_paid_twice_unless_that_is_asked_for() {
     for api in APIS {
-        for batches in [quick(), BatchApi::once()] {
+        for once in [false, true] {
+            let batches = match once {
+                true => BatchApi::once(),
+                false => quick(),
+            };
             let what = format!("{api:?} {batches:?}");
             let never = StubBatch::new().never_ends();
             let server = sorting().batches([never]).start().await.unwrap();
@@ -124,6 +128,12 @@ async fn a_batch_without_an_end_is_not_paid_twice_unless_that_is_asked_for() {
             tokio::time::sleep(Duration::from_millis(50)).await;
 
             let in_time = batches.within(Duration::from_millis(20));
+            if once {
+                // It is cancelled, and has time for that.
+                let outcomes = start(&run, &place, 3, in_time.clone()).await;
+                all_are(&outcomes, Category::Paused, &what);
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
             for _ in 0..2 {
                 let outcomes = start(&run, &place, 3, in_time.clone()).await;
                 all_are(&outcomes, Category::Timeout, &what);
@@ -144,5 +154,55 @@ async fn a_batch_without_an_end_is_not_paid_twice_unless_that_is_asked_for() {
             assert_eq!(total.total.unreported_calls, 3, "{what}");
             assert_eq!(total.total.known, 330, "{what}");
         }
+    }
+}
+
+#[tokio::test]
+async fn however_late_a_start_looks_a_batch_has_time_for_its_cancel() {
+    for api in APIS {
+        let what = format!("{api:?}");
+        let late = StubBatch::new().in_progress(u32::MAX);
+        let slow = late.cancelling(1).cancelled_after(2);
+        let server = sorting().batches([slow]).start().await.unwrap();
+        let place = Place::new("once-cancelling");
+        let run = run(&server, api);
+        let outcomes = start(&run, &place, 3, BatchApi::once()).await;
+        all_are(&outcomes, Category::Paused, &what);
+        tokio::time::sleep(Duration::from_millis(5)).await;
+
+        // All of its time is over, and that for a cancel, too.
+        let over = BatchApi::once()
+            .within(Duration::from_millis(1))
+            .then_at_once();
+        let outcomes = start(&run, &place, 3, over.clone()).await;
+        all_are(&outcomes, Category::Paused, &what);
+        let starts = start_again_and_again(&run, &place, 3, over).await;
+        assert_eq!(starts, 1, "{what}");
+        // Two were answered by the batch, and the third at once.
+        assert_eq!(server.billed_lines().len(), 2, "{what}");
+        assert_eq!(run.ledger().total().total.known, 330, "{what}");
+        assert_eq!(server.batches_seen(), 1, "{what}");
+    }
+}
+
+#[tokio::test]
+async fn a_batch_that_ended_in_time_is_not_late_because_nobody_looked() {
+    for api in APIS {
+        let what = format!("{api:?}");
+        let partial = StubBatch::new().in_progress(1).expires_after(2);
+        let server = sorting().batches([partial]).start().await.unwrap();
+        let place = Place::new("once-in-time");
+        let run = run(&server, api);
+        let outcomes = start(&run, &place, 3, BatchApi::once()).await;
+        all_are(&outcomes, Category::Paused, &what);
+        tokio::time::sleep(Duration::from_millis(5)).await;
+
+        let over = BatchApi::once()
+            .within(Duration::from_millis(1))
+            .then_at_once();
+        start_again_and_again(&run, &place, 3, over).await;
+        // What expired is in the next batch, at its price.
+        assert_eq!(server.batches_seen(), 2, "{what}");
+        assert_eq!(server.billed_lines().len(), 3, "{what}");
     }
 }

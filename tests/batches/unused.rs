@@ -78,3 +78,18 @@ async fn so_is_a_batch_of_which_nobody_asks_for_a_line() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_batch_that_answered_none_of_them_is_done_with() {
+    for api in APIS {
+        let place = Place::new("unused-nothing");
+        let partial = StubBatch::new().in_progress(1).expires_after(2);
+        let server = left_by_a_process(partial, api, &place).await;
+        // Only what was answered is asked for: nobody can find more.
+        let told = sort(&server, api, &place, letters(2)).await;
+        assert!(told.is_empty(), "{api:?} {told:?}");
+        assert_eq!(server.files_left(), 0, "{api:?}");
+        let journal = std::fs::read_to_string(place.path()).unwrap();
+        assert!(journal.contains("batch_ended"), "{api:?}");
+    }
+}

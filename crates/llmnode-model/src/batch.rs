@@ -97,6 +97,8 @@ pub struct BatchStatus {
     pub ended_lines: Option<u64>,
     /// What became of lines without a result.
     pub missing: MissingLines,
+    /// When it ended. `None`: it has not, or does not say.
+    pub ended: Option<SystemTime>,
 }
 
 /// What became of the lines that the results of a batch leave out.

@@ -239,6 +239,8 @@ pub enum RunEvent<'e> {
     BatchUploaded { name: &'e str, file: &'e str },
     /// It is created, under this id of the provider's.
     BatchCreated { name: &'e str, batch: &'e str },
+    /// Its time was over, and the provider has taken its cancel.
+    BatchCancelled { name: &'e str },
     /// It was read to its end, or was never created: then none of its requests was made.
     BatchEnded { name: &'e str, was_created: bool },
 }

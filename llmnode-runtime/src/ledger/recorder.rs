@@ -131,6 +131,8 @@ pub struct JournaledBatch {
     pub planned: Option<SystemTime>,
     /// When it was created.
     pub created: Option<SystemTime>,
+    /// When the map cancelled it, since its time was over.
+    pub cancelled: Option<SystemTime>,
     /// How many lines it was planned with.
     pub planned_lines: usize,
     /// The ids of those that have no end in the journal.

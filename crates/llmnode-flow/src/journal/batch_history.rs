@@ -9,7 +9,9 @@ use std::time::{Duration, SystemTime};
 use llmnode_runtime::ext::JournaledBatch;
 use llmnode_runtime::{AttemptId, CallId};
 
-use super::record::{AttemptBegan, BatchCreated, BatchEnded, BatchPlanned, BatchUploaded};
+use super::record::{
+    AttemptBegan, BatchCancelled, BatchCreated, BatchEnded, BatchPlanned, BatchUploaded,
+};
 
 #[derive(Default)]
 pub(super) struct BatchHistory {
@@ -28,6 +30,8 @@ struct OpenBatch {
     planned: BatchPlanned,
     file: Option<String>,
     created: Option<BatchCreated>,
+    /// In milliseconds since 1970.
+    cancelled: Option<u64>,
 }
 
 impl BatchHistory {
@@ -37,6 +41,7 @@ impl BatchHistory {
             planned,
             file: None,
             created: None,
+            cancelled: None,
         };
         self.open.insert(batch.planned.name.clone(), batch);
     }
@@ -50,6 +55,12 @@ impl BatchHistory {
     pub(super) fn created(&mut self, created: BatchCreated) {
         if let Some(batch) = self.open.get_mut(&created.name) {
             batch.created = Some(created);
+        }
+    }
+
+    pub(super) fn cancelled(&mut self, cancelled: &BatchCancelled) {
+        if let Some(batch) = self.open.get_mut(&cancelled.name) {
+            batch.cancelled = Some(cancelled.unix_ms);
         }
     }
 
@@ -120,6 +131,7 @@ impl BatchHistory {
                 planned,
                 file,
                 created,
+                cancelled,
             } = open;
             JournaledBatch {
                 name: planned.name.clone(),
@@ -129,6 +141,7 @@ impl BatchHistory {
                 batch: created.as_ref().map(|created| created.batch.clone()),
                 planned: time(planned.unix_ms),
                 created: created.as_ref().and_then(|created| time(created.unix_ms)),
+                cancelled: cancelled.and_then(time),
                 planned_lines: planned.keys.len(),
                 lines: lines.remove(&*planned.name).unwrap_or_default(),
             }

@@ -147,6 +147,7 @@ impl JournalFile {
                         | Entry::BatchPlanned(_)
                         | Entry::BatchUploaded(_)
                         | Entry::BatchCreated(_)
+                        | Entry::BatchCancelled(_)
                         | Entry::BatchEnded(_)
                 );
                 started || vital || (of_map && open.is_due(&record.0))

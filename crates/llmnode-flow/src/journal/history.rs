@@ -144,6 +144,7 @@ impl History {
             Entry::BatchPlanned(batch) => self.batches.planned(batch),
             Entry::BatchUploaded(batch) => self.batches.uploaded(batch),
             Entry::BatchCreated(batch) => self.batches.created(batch),
+            Entry::BatchCancelled(batch) => self.batches.cancelled(&batch),
             Entry::BatchEnded(batch) => {
                 let lost = self.batches.ended(&batch);
                 self.lose(lost);

@@ -20,7 +20,8 @@ pub struct Record(pub(super) Entry);
 impl Record {
     /// Returns what it records: `"started"`, `"map_started"`, `"resumed"`, `"call_began"`, `"attempt_began"`,
     /// `"attempt_ended"`, `"attempt_forgotten"`, `"answered"`, `"tool_ended"`, `"call_ended"`, `"stepped"`, `"batch_planned"`,
-    /// `"batch_uploaded"`, `"batch_created"`, `"batch_ended"` or `"compacted"`, as its JSON names it. Further ones may come. The end of an attempt whose answer is kept is in `answered`.
+    /// `"batch_uploaded"`, `"batch_created"`, `"batch_cancelled"`, `"batch_ended"` or `"compacted"`, as its JSON names it. Further ones
+    /// may come. The end of an attempt whose answer is kept is in `answered`.
     ///
     /// A journal that syncs some of its records to the disk needs `started`, `map_started`, `call_began` and `stepped` there:
     /// without them a step, or a node that must not be executed again, may be executed twice after a crash of the machine.
@@ -43,6 +44,7 @@ impl Record {
             Entry::BatchPlanned(_) => "batch_planned",
             Entry::BatchUploaded(_) => "batch_uploaded",
             Entry::BatchCreated(_) => "batch_created",
+            Entry::BatchCancelled(_) => "batch_cancelled",
             Entry::BatchEnded(_) => "batch_ended",
         }
     }
@@ -92,6 +94,8 @@ pub(super) enum Entry {
     BatchPlanned(BatchPlanned),
     BatchUploaded(BatchUploaded),
     BatchCreated(BatchCreated),
+    /// Its time was over.
+    BatchCancelled(BatchCancelled),
     /// All of its lines that were asked for have an end in the journal, or the provider never took it.
     BatchEnded(BatchEnded),
 }
@@ -117,6 +121,12 @@ pub(super) struct BatchCreated {
     pub(super) name: String,
     /// The provider's id.
     pub(super) batch: String,
+    pub(super) unix_ms: u64,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct BatchCancelled {
+    pub(super) name: String,
     pub(super) unix_ms: u64,
 }
 

@@ -17,7 +17,7 @@ use llmnode_runtime::{
 use super::error::JournalError;
 use super::journal::Journal;
 use super::record::{
-    Answered, AttemptBegan, BatchCreated, BatchEnded, BatchPlanned, BatchUploaded, CallBegan,
+    Answered, AttemptBegan, BatchCancelled, BatchCreated, BatchEnded, BatchPlanned, BatchUploaded, CallBegan,
     CallEnded, Caller, Compacted, Entry, Record, Resumed, ToolEnded,
 };
 use super::replay::{self, ReplayStore, name_of_call};
@@ -320,6 +320,10 @@ fn of_batch(event: &RunEvent<'_>) -> Option<Entry> {
         RunEvent::BatchCreated { name, batch } => Entry::BatchCreated(BatchCreated {
             name: name.to_owned(),
             batch: batch.to_owned(),
+            unix_ms: now(),
+        }),
+        RunEvent::BatchCancelled { name } => Entry::BatchCancelled(BatchCancelled {
+            name: name.to_owned(),
             unix_ms: now(),
         }),
         RunEvent::BatchEnded { name, was_created } => Entry::BatchEnded(BatchEnded {

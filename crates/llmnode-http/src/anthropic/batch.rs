@@ -20,6 +20,7 @@ use crate::batch::exchange::Exchange;
 use crate::batch::list::{MOST_PAGES, too_many_pages};
 use crate::batch::order::order_body;
 use crate::batch::results::LineResults;
+use crate::http::retry_after::rfc3339;
 
 const API: &str = "messages";
 
@@ -154,26 +155,7 @@ fn is_before(batch: &Value, traces: &BatchTraces) -> bool {
 }
 
 fn created(batch: &Value) -> Option<SystemTime> {
-    let seconds = batch["created_at"].as_str().and_then(unix_seconds)?;
-    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
-}
-
-/// Of a time as RFC 3339 writes it, in UTC.
-fn unix_seconds(text: &str) -> Option<u64> {
-    let number = |range: std::ops::Range<usize>| text.get(range)?.parse::<u64>().ok();
-    let year = number(0..4)?;
-    let month = number(5..7)?;
-    let day = number(8..10)?;
-    // Howard Hinnant's `days_from_civil`, for years behind 1970.
-    let shifted = if month <= 2 {
-        year.checked_sub(1)?
-    } else {
-        year
-    };
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day.checked_sub(1)?;
-    let days = shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + of_year;
-    let days = days.checked_sub(719_468)?;
-    Some(days * 86_400 + number(11..13)? * 3_600 + number(14..16)? * 60 + number(17..19)?)
+    batch["created_at"].as_str().and_then(rfc3339)
 }
 
 fn status(batch: &Value) -> BatchStatus {
@@ -191,6 +173,7 @@ fn status(batch: &Value) -> BatchStatus {
         results: has_results.then_some(id).into_iter().collect(),
         ended_lines: ended.into_iter().map(count).sum(),
         missing: MissingLines::Lost,
+        ended: batch["ended_at"].as_str().and_then(rfc3339),
     }
 }
 
@@ -315,19 +298,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-
-    #[test]
-    fn times_are_read_to_the_second() {
-        for (text, seconds) in [
-            ("1970-01-01T00:00:00Z", 0),
-            ("2024-08-20T18:37:24.100435Z", 1_724_179_044),
-            ("2024-02-29T00:00:01+00:00", 1_709_164_801),
-            ("2027-12-31T23:59:59Z", 1_830_297_599),
-        ] {
-            assert_eq!(unix_seconds(text), Some(seconds), "{text}");
-        }
-        assert_eq!(unix_seconds("yesterday"), None);
-    }
 
     #[test]
     fn a_line_that_failed_has_the_status_of_its_type() {

@@ -16,6 +16,7 @@ use crate::api::prepared_request::Asking;
 use crate::batch::exchange::Exchange;
 use crate::batch::list::{MOST_PAGES, percent_encoded, too_many_pages};
 use crate::batch::order::order_body;
+use crate::http::retry_after::rfc3339;
 
 const API: &str = "generateContent";
 
@@ -151,6 +152,7 @@ fn status(id: &str, batch: &Value) -> BatchStatus {
             "CANCELLED" => MissingLines::Cancelled,
             _ => MissingLines::Lost,
         },
+        ended: batch["metadata"]["endTime"].as_str().and_then(rfc3339),
     }
 }
 

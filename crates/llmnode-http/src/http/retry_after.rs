@@ -109,8 +109,12 @@ fn http_date(text: &str) -> Option<SystemTime> {
 }
 
 /// Such as `1994-11-06T08:49:37Z`: a time of UTC, whose fractions of a second are left out.
-pub(super) fn rfc3339(text: &str) -> Option<SystemTime> {
-    let (date, time) = text.trim().strip_suffix('Z')?.split_once('T')?;
+pub(crate) fn rfc3339(text: &str) -> Option<SystemTime> {
+    let text = text.trim();
+    let of_utc = text
+        .strip_suffix('Z')
+        .or_else(|| text.strip_suffix("+00:00"))?;
+    let (date, time) = of_utc.split_once('T')?;
     let mut date = date.split('-').map(|part| part.parse::<u64>().ok());
     let year = date.next()??;
     let month = date.next()??;
@@ -151,6 +155,20 @@ mod tests {
     /// Sun, 06 Nov 1994 08:49:37 GMT
     fn now() -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777)
+    }
+
+    #[test]
+    fn times_are_read_to_the_second() {
+        for (text, seconds) in [
+            ("1970-01-01T00:00:00Z", 0),
+            ("2024-08-20T18:37:24.100435Z", 1_724_179_044),
+            ("2024-02-29T00:00:01+00:00", 1_709_164_801),
+            ("2027-12-31T23:59:59Z", 1_830_297_599),
+        ] {
+            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+            assert_eq!(rfc3339(text), Some(time), "{text}");
+        }
+        assert_eq!(rfc3339("yesterday"), None);
     }
 
     fn wait(headers: &[(&'static str, &str)]) -> Option<Duration> {

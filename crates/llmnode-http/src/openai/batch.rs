@@ -260,7 +260,14 @@ fn status(batch: &Value) -> BatchStatus {
             "cancelled" => MissingLines::Cancelled,
             _ => MissingLines::Lost,
         },
+        ended: has_ended.then(|| ended(batch, state)).flatten(),
     }
+}
+
+/// The time stands under the name of the state, such as `completed_at`, in seconds since 1970.
+fn ended(batch: &Value, state: &str) -> Option<SystemTime> {
+    let seconds = batch[format!("{state}_at")].as_u64()?;
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
 }
 
 /// Of a file that was not taken: what is wrong, with the numbers of lines from 1.

@@ -11,6 +11,7 @@ use super::run::look;
 use super::state::{
     Batches, Line, LineEnd, Order, Outcome, Server, State, behind, json, parsed, query_value,
 };
+use super::time::rfc3339;
 
 const MOST_LINES: usize = 100_000;
 
@@ -26,11 +27,8 @@ pub(super) fn reply(server: &dyn Server, request: &LoggedRequest) -> Option<Stub
         ("GET", [id, "results"]) => results(&server.batches(), id),
         ("POST", [id, "cancel"]) => {
             let all = &mut *server.batches();
-            if let Some(order) = all.orders.get_mut(*id)
-                && order.state == State::UnderWay
-            {
-                order.is_cancelled = true;
-                order.state = State::Cancelling;
+            if let Some(order) = all.orders.get_mut(*id) {
+                order.cancel();
             }
             shown_or_missing(all, id)
         }
@@ -147,35 +145,10 @@ fn shown(order: &Order) -> Value {
             "canceled": count(order, |end| matches!(end, LineEnd::Cancelled)),
             "expired": count(order, |end| matches!(end, LineEnd::Expired)),
         },
-        "created_at": created_at(),
+        "created_at": rfc3339(order.created),
+        "ended_at": order.ended().map(rfc3339),
         "results_url": url,
     })
-}
-
-/// Now, as RFC 3339 writes it, to the second.
-fn created_at() -> String {
-    let since = std::time::SystemTime::now()
-        .duration_since(std::time::SystemTime::UNIX_EPOCH)
-        .unwrap_or_default()
-        .as_secs();
-    let day = since / 86_400;
-    let second = since % 86_400;
-    // Howard Hinnant's `civil_from_days`, for days since 1970.
-    let z = day + 719_468;
-    let era = z / 146_097;
-    let doe = z % 146_097;
-    let yoe = (doe - doe / 1_460 + doe / 36_524 - doe / 146_096) / 365;
-    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-    let mp = (5 * doy + 2) / 153;
-    let date = doy - (153 * mp + 2) / 5 + 1;
-    let month = if mp < 10 { mp + 3 } else { mp - 9 };
-    let year = yoe + era * 400 + u64::from(month <= 2);
-    format!(
-        "{year:04}-{month:02}-{date:02}T{:02}:{:02}:{:02}Z",
-        second / 3_600,
-        second / 60 % 60,
-        second % 60
-    )
 }
 
 fn results(all: &Batches, id: &str) -> StubReply {

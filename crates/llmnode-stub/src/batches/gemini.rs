@@ -9,6 +9,7 @@ use super::run::look;
 use super::state::{
     Batches, Line, LineEnd, Order, Outcome, Server, State, json, parsed, query_value,
 };
+use super::time::rfc3339;
 
 pub(super) fn reply(server: &dyn Server, request: &LoggedRequest) -> Option<StubReply> {
     let path = request.path().split('?').next().unwrap_or_default();
@@ -27,11 +28,8 @@ pub(super) fn reply(server: &dyn Server, request: &LoggedRequest) -> Option<Stub
             shown_or_missing(&server.batches(), id)
         }
         ("POST", Some((id, "cancel"))) => {
-            if let Some(order) = server.batches().orders.get_mut(id)
-                && order.state == State::UnderWay
-            {
-                order.is_cancelled = true;
-                order.state = State::Cancelling;
+            if let Some(order) = server.batches().orders.get_mut(id) {
+                order.cancel();
             }
             json(&json!({}))
         }
@@ -103,7 +101,11 @@ fn shown(order: &Order) -> Value {
     let results: Vec<Value> = order.results.iter().filter_map(result).collect();
     json!({
         "name": format!("batches/{}", order.id),
-        "metadata": {"displayName": order.metadata, "state": state},
+        "metadata": {
+            "displayName": order.metadata,
+            "state": state,
+            "endTime": order.ended().map(rfc3339),
+        },
         "done": has_ended,
         "response": {"inlinedResponses": {"inlinedResponses": results}},
     })

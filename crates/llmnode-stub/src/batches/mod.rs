@@ -9,6 +9,7 @@ mod gemini;
 mod openai;
 mod run;
 mod state;
+mod time;
 
 pub(super) use state::{Batches, Server};
 pub use state::{BilledLine, StubBatch, StubBatchFault};

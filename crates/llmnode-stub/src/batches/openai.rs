@@ -11,6 +11,7 @@ use super::run::look;
 use super::state::{
     Batches, Line, LineEnd, Order, Outcome, Server, State, behind, json, parsed, query_value,
 };
+use super::time::unix_seconds;
 
 const MOST_LINES: usize = 50_000;
 
@@ -106,11 +107,8 @@ fn orders(server: &dyn Server, request: &LoggedRequest, path: &[&str]) -> StubRe
         }
         ("POST", [id, "cancel"]) => {
             let all = &mut *server.batches();
-            if let Some(order) = all.orders.get_mut(*id)
-                && order.state == State::UnderWay
-            {
-                order.is_cancelled = true;
-                order.state = State::Cancelling;
+            if let Some(order) = all.orders.get_mut(*id) {
+                order.cancel();
             }
             shown_or_missing(all, id)
         }
@@ -265,7 +263,7 @@ fn shown(order: &Order) -> Value {
         .iter()
         .filter(|outcome| is_answer(outcome))
         .count();
-    json!({
+    let mut shown = json!({
         "id": order.id,
         "object": "batch",
         "endpoint": order.path,
@@ -281,7 +279,11 @@ fn shown(order: &Order) -> Value {
             "failed": order.results.len() - completed,
         },
         "metadata": order.metadata,
-    })
+    });
+    if let Some(ended) = order.ended() {
+        shown[format!("{state}_at")] = unix_seconds(ended).into();
+    }
+    shown
 }
 
 fn is_answer(outcome: &Outcome) -> bool {

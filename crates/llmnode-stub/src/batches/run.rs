@@ -48,8 +48,9 @@ fn next_end(server: &dyn Server, id: &str) -> Option<(String, Vec<Line>, usize, 
         return None;
     }
     let count = order.lines.len();
-    let (answered, state) = if order.is_cancelled {
-        if order.way.hangs_when_cancelled {
+    let (answered, state) = if let Some(cancel) = &mut order.cancel {
+        cancel.looks = cancel.looks.saturating_add(1);
+        if cancel.looks <= order.way.cancelling {
             return None;
         }
         (order.way.cancelled_after.unwrap_or(0), State::Cancelled)

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::MutexGuard;
+use std::time::SystemTime;
 
 use llmnode_model::TokenUsage;
 use serde_json::Value;
@@ -55,7 +56,7 @@ pub struct StubBatch {
     pub(super) as_texts: bool,
     pub(super) empty_file_ids: bool,
     pub(super) refused: Option<(String, String, Option<u64>)>,
-    pub(super) hangs_when_cancelled: bool,
+    pub(super) cancelling: u32,
 }
 
 impl StubBatch {
@@ -126,7 +127,12 @@ impl StubBatch {
     /// Never ends: in progress for ever, and after a cancel cancelling for ever.
     pub fn never_ends(mut self) -> Self {
         self.in_progress = u32::MAX;
-        self.hangs_when_cancelled = true;
+        self.cancelling(u32::MAX)
+    }
+
+    /// After a cancel, is cancelling for so many looks.
+    pub fn cancelling(mut self, looks: u32) -> Self {
+        self.cancelling = looks;
         self
     }
 }
@@ -244,11 +250,41 @@ pub(super) struct Order {
     /// What is wrong with the order, with numbers of lines from 1.
     pub(super) faults: Vec<(String, String, Option<u64>)>,
     pub(super) looks: u32,
-    pub(super) is_cancelled: bool,
+    pub(super) created: SystemTime,
+    /// When it was cancelled, and how often it was looked at since.
+    pub(super) cancel: Option<Cancel>,
     pub(super) state: State,
     pub(super) results: Vec<Outcome>,
     pub(super) output_file: Option<String>,
     pub(super) error_file: Option<String>,
+}
+
+/// Somebody asked for the end of an order.
+pub(super) struct Cancel {
+    pub(super) time: SystemTime,
+    pub(super) looks: u32,
+}
+
+impl Order {
+    pub(super) fn cancel(&mut self) {
+        if self.state == State::UnderWay {
+            self.state = State::Cancelling;
+            self.cancel = Some(Cancel {
+                time: SystemTime::now(),
+                looks: 0,
+            });
+        }
+    }
+
+    /// When it ended: at once, unless it was cancelled. How late it is looked at changes nothing.
+    pub(super) fn ended(&self) -> Option<SystemTime> {
+        let has_ended = !matches!(self.state, State::UnderWay | State::Cancelling);
+        let time = self
+            .cancel
+            .as_ref()
+            .map_or(self.created, |cancel| cancel.time);
+        has_ended.then_some(time)
+    }
 }
 
 #[derive(Clone)]
@@ -356,7 +392,8 @@ impl Batches {
             metadata: Value::Null,
             faults: Vec::new(),
             looks: 0,
-            is_cancelled: false,
+            created: SystemTime::now(),
+            cancel: None,
             state: State::UnderWay,
             results: Vec::new(),
             output_file: None,

@@ -23,6 +23,8 @@ pub(super) struct Batch {
     pub(super) id: String,
     pub(super) lines: usize,
     pub(super) submitted: Option<SystemTime>,
+    /// When a map cancelled it, since its time was over. It may have been one of an earlier process.
+    pub(super) cancelled: Option<SystemTime>,
     /// Until it has ended.
     pub(super) in_queue: Option<InQueue>,
     /// Its lines without a result, by id.

@@ -9,7 +9,8 @@ use llmnode_model::BoxFuture;
 use super::left::left_batch;
 use super::pool::BatchPool;
 use super::send::new_batch;
-use super::unused::warn_of_unused;
+use super::unused::{Unused, warn_of_unused};
+use super::life::delete_files;
 use crate::ledger::{JournaledBatch, RunEvent};
 
 /// The batches of a map. They are polled with its calls.
@@ -128,28 +129,39 @@ impl Drivers {
     fn leave_unused(&mut self) {
         for unused in self.pool.unused() {
             let pool = Arc::clone(&self.pool);
-            self.batches.push(Box::pin(async move {
-                warn_of_unused(unused, pool.prices()).await;
-            }));
+            self.batches.push(Box::pin(leave_one_unused(pool, unused)));
         }
         for batch in self.pool.done_with() {
-            self.note_end(batch);
+            let pool = Arc::clone(&self.pool);
+            self.batches
+                .push(Box::pin(async move { note_end(&pool, &batch).await }));
         }
     }
+}
 
-    /// All lines of a batch have an end, or it was planned and never sent: only the record of its end is missing.
-    fn note_end(&mut self, batch: JournaledBatch) {
-        let Some(recorder) = self.pool.recorder() else {
-            return;
-        };
-        let was_created = batch.batch.is_some();
-        self.batches.push(Box::pin(async move {
-            let name = &batch.name;
-            recorder.record(&RunEvent::BatchEnded { name, was_created });
-            if let Err(fault) = recorder.write().await {
-                tracing::warn!(target: "llmnode::journal", "{fault}");
-            }
-        }));
+async fn leave_one_unused(pool: Arc<BatchPool>, mut unused: Unused) {
+    let is_kept = warn_of_unused(&mut unused, pool.prices()).await;
+    if is_kept {
+        return;
+    }
+    note_end(&pool, &unused.batch).await;
+    if let (Some(wire), false) = (&unused.wire, pool.api.keeps_files) {
+        delete_files(&**wire, &unused.batch.name, &unused.files).await;
+    }
+}
+
+/// All lines of a batch have an end, nothing is to be found of those that have none, or it was planned and never sent: only the
+/// record of its end is missing.
+async fn note_end(pool: &BatchPool, batch: &JournaledBatch) {
+    let Some(recorder) = pool.recorder() else {
+        return;
+    };
+    recorder.record(&RunEvent::BatchEnded {
+        name: &batch.name,
+        was_created: batch.batch.is_some(),
+    });
+    if let Err(fault) = recorder.write().await {
+        tracing::warn!(target: "llmnode::journal", "{fault}");
     }
 }
 

@@ -41,6 +41,7 @@ pub(super) async fn left_batch(pool: Arc<BatchPool>, start: LeftStart, quiet: us
         id: String::new(),
         lines: batch.planned_lines,
         submitted: batch.created.or(batch.planned),
+        cancelled: batch.cancelled,
         in_queue: Some(in_queue),
         waiting: HashMap::new(),
         place: Some(place),

@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::task::Poll;
 use std::time::Duration;
 
-use llmnode_model::batch::BatchStatus;
+use llmnode_model::batch::{BatchStatus, BatchWire};
 
 use super::batch::{Batch, wait_for_quiet};
 
@@ -57,11 +57,17 @@ impl Batch {
             false => Poll::Pending,
         })
         .await;
-        if !self.pool.api.keeps_files
-            && !status.files.is_empty()
-            && let Err(error) = self.wire.delete(&status.files).await
-        {
-            tracing::warn!(target: "llmnode::batch", batch = self.id, "its files were not deleted, and expire by themselves: {error}");
+        if !self.pool.api.keeps_files {
+            delete_files(&*self.wire, &self.id, &status.files).await;
         }
+    }
+}
+
+/// `batch`: a name of it for the warning.
+pub(super) async fn delete_files(wire: &dyn BatchWire, batch: &str, files: &[String]) {
+    if !files.is_empty()
+        && let Err(error) = wire.delete(files).await
+    {
+        tracing::warn!(target: "llmnode::batch", batch, "its files were not deleted, and expire by themselves: {error}");
     }
 }

@@ -1,12 +1,13 @@
 //! The looks at a batch, until it has ended or its time is over.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use llmnode_model::batch::BatchStatus;
 use llmnode_model::{Category, Group, Retry};
 
 use super::batch::Batch;
 use super::parked::{Failed, FailedCost};
+use crate::ledger::RunEvent;
 
 /// How long a batch that was cancelled is given to end, but no longer than it was given at all. OpenAI takes up to ten minutes, and
 /// only then are there the results of what was answered.
@@ -34,8 +35,7 @@ impl Batch {
                     return None;
                 }
                 Ok(status) if status.has_ended => {
-                    // An earlier process may have cancelled it for that.
-                    if self.has_passed(end) {
+                    if self.ended_late(&status) {
                         self.is_late();
                     }
                     return Some(status);
@@ -72,8 +72,9 @@ impl Batch {
     /// The batch has had its time: it is cancelled, and what is there is read.
     async fn too_late(&mut self) -> Option<BatchStatus> {
         self.is_late();
-        if let Err(error) = self.wire.cancel(&self.id).await {
-            tracing::warn!(target: "llmnode::batch", batch = self.id, "it cannot be cancelled: {error}");
+        let was_given_up = self.was_given_up();
+        if self.cancelled.is_none() {
+            self.cancel().await;
         }
         let wait = self.cancel_wait();
         let end = self.pool.clock.now().checked_add(wait);
@@ -84,12 +85,13 @@ impl Batch {
             {
                 return Some(status.clone());
             }
-            if self.has_passed(end) || self.was_given_up() {
+            let once = self.pool.api.once;
+            if was_given_up || !once && self.has_passed(end) {
                 let failed = self.never_ended();
                 self.fail_all(&failed);
                 return None;
             }
-            if self.pool.api.once {
+            if once {
                 self.pause("being cancelled");
                 return None;
             }
@@ -97,6 +99,27 @@ impl Batch {
                 return None;
             }
         }
+    }
+
+    /// The journal has when it was cancelled: a process that does not wait for its end leaves it to a later one.
+    async fn cancel(&mut self) {
+        if let Err(error) = self.wire.cancel(&self.id).await {
+            tracing::warn!(target: "llmnode::batch", batch = self.id, "it cannot be cancelled: {error}");
+            return;
+        }
+        self.cancelled = Some(SystemTime::now());
+        self.recorder
+            .record(&RunEvent::BatchCancelled { name: &self.name });
+        if let Err(fault) = self.recorder.write().await {
+            tracing::warn!(target: "llmnode::journal", "{fault}");
+        }
+    }
+
+    /// Whether it ended when its time was over. How late it is looked at says nothing: what it left is as of one that was waited for.
+    fn ended_late(&self, status: &BatchStatus) -> bool {
+        let times = status.ended.zip(self.submitted);
+        let took = times.and_then(|(ended, submitted)| ended.duration_since(submitted).ok());
+        self.cancelled.is_some() || took.is_some_and(|took| took >= self.pool.api.within)
     }
 
     fn is_late(&mut self) {
@@ -114,13 +137,13 @@ impl Batch {
         CANCEL_WAIT.min(self.pool.api.within)
     }
 
-    /// Whether all of its time is over, with that for its cancel. Processes that do not wait cancel it again until then.
+    /// Whether its cancel has had its time, too, before this look. A process that does not wait for that cancels it, and a later one
+    /// finds in the journal when that was, however late it comes.
     fn was_given_up(&self) -> bool {
-        let age = self
-            .submitted
-            .and_then(|submitted| submitted.elapsed().ok());
-        let most = self.pool.api.within.saturating_add(self.cancel_wait());
-        self.pool.api.once && age.is_some_and(|age| age >= most)
+        let since = self
+            .cancelled
+            .and_then(|cancelled| cancelled.elapsed().ok());
+        self.pool.api.once && since.is_some_and(|since| since >= self.cancel_wait())
     }
 
     /// What such a batch answered may be paid for. So its lines are sent a second time only if the program wants answers now.

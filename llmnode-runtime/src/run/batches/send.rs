@@ -80,6 +80,7 @@ pub(super) async fn new_batch(pool: Arc<BatchPool>, order: NewOrder) {
         id: String::new(),
         lines: count,
         submitted: Some(SystemTime::now()),
+        cancelled: None,
         in_queue: Some(in_queue),
         waiting: by_id(waiting),
         place: None,
