@@ -17,8 +17,8 @@ use llmnode_runtime::{
 use super::error::JournalError;
 use super::journal::Journal;
 use super::record::{
-    Answered, AttemptBegan, BatchCancelled, BatchCreated, BatchEnded, BatchPlanned, BatchUploaded, CallBegan,
-    CallEnded, Caller, Compacted, Entry, Record, Resumed, ToolEnded,
+    Answered, AttemptBegan, BatchCancelled, BatchCreated, BatchEnded, BatchPlanned, BatchUploaded,
+    CallBegan, CallEnded, Caller, Compacted, Entry, Record, Resumed, ToolEnded,
 };
 use super::replay::{self, ReplayStore, name_of_call};
 use crate::flow::Position;

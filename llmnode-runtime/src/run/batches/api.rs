@@ -46,7 +46,8 @@ impl BatchApi {
     }
 
     /// Waits for no answer: the map sends a batch, or looks once whether one has ended, and returns. Items without an answer fail
-    /// as `paused`, and the message names their batch. Started again with the same journal, such as by cron, it goes on.
+    /// as `paused`, and the message names their batch. Started again with the same journal, such as by cron, it goes on. A batch
+    /// whose [time](Self::within) is over is cancelled by one start, and what it has answered is read by a later one.
     pub const fn once() -> Self {
         BatchApi {
             once: true,

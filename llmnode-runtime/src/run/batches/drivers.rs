@@ -7,10 +7,10 @@ use std::time::Instant;
 use llmnode_model::BoxFuture;
 
 use super::left::left_batch;
+use super::life::delete_files;
 use super::pool::BatchPool;
 use super::send::new_batch;
 use super::unused::{Unused, warn_of_unused};
-use super::life::delete_files;
 use crate::ledger::{JournaledBatch, RunEvent};
 
 /// The batches of a map. They are polled with its calls.
