@@ -18,5 +18,6 @@ mod parts;
 mod pauses;
 mod products;
 mod property;
+mod replayed;
 mod support;
 mod turns;
