@@ -73,8 +73,12 @@ pub(super) async fn attempt(
             }
             // Boxed, so that calls without a batch reserve no room for it.
             Some(stopped) => {
-                let begun = in_stopped_timeout(&*core.clock, stopped, timeout, begun);
-                Box::pin(limits.in_time(begun)).await
+                let in_time = async {
+                    let begun = in_stopped_timeout(&*core.clock, stopped, timeout, begun);
+                    // By reference, as above: a hundred thousand of these may wait for a batch.
+                    limits.in_time(pin!(begun)).await
+                };
+                Box::pin(in_time).await
             }
         }
     };

@@ -19,16 +19,16 @@ pub(crate) fn order_body(
     if let Some(body) = &order.body {
         return Bytes::from_owner(Shared(Arc::clone(body)));
     }
-    // Taken: each line is in memory once.
+    // Taken, and dropped one by one: no line is in memory twice for long.
     let lines = std::mem::take(&mut order.lines);
     let bytes: usize = lines.iter().map(|line| line.body.len() + 128).sum();
     let mut body = Vec::with_capacity(bytes + begin.len() + end.len());
     body.extend_from_slice(begin.as_bytes());
-    for (at, line) in lines.iter().enumerate() {
+    for (at, line) in lines.into_iter().enumerate() {
         if at > 0 {
             body.push(b',');
         }
-        body.extend_from_slice(before(line).as_bytes());
+        body.extend_from_slice(before(&line).as_bytes());
         body.extend_from_slice(&line.body);
         body.push(b'}');
     }

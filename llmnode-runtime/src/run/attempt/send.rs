@@ -54,9 +54,9 @@ pub(super) async fn complete_in_batch(
     let moved = {
         let _held = pool.holds();
         let _stopped = plan.stop();
-        sink.reserved
-            .move_to(tier, || RequestTokens::of(request, target.model, estimate))
-            .await
+        let tokens = || RequestTokens::of(request, target.model, estimate);
+        // Boxed, since those that wait for a batch would reserve room for it.
+        Box::pin(sink.reserved.move_to(tier, tokens)).await
     };
     if let Err((category, why)) = moved {
         return Err(ModelError::unsent(category, why));
