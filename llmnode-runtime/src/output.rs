@@ -20,9 +20,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use llmnode_reader::ask::unanswerable;
-use llmnode_reader::internal::{
-    CheckJson, Parsed, ReadResult, Slot, Uncovered, check_by, read, read_slot, repair,
-};
+use llmnode_reader::ext::{CheckJson, Parsed, ReadResult, Slot, check_by, read, read_slot};
+use llmnode_reader::internal::{Uncovered, repair};
 use llmnode_reader::text::one_line;
 use llmnode_reader::{Flag, OutputSchema, Reader, Repair, Violation};
 use schemars::JsonSchema;

@@ -55,8 +55,8 @@ const READER: &[&str] = &[
     "repair",
     "check",
     "schema",
-    "ask",
     "renamer",
+    "ask",
     "error",
     "find",
     "calls",
@@ -70,6 +70,7 @@ const READER: &[&str] = &[
     "answer",
     "reading",
     "incremental",
+    "ext",
     "internal",
 ];
 const MODEL: &[&str] = &[
@@ -105,6 +106,7 @@ const MODEL: &[&str] = &[
     "transcript",
     "window",
     "testing",
+    "ext",
     "internal",
 ];
 const FLOW: &[&str] = &["flow", "journal", "private"];

@@ -3,7 +3,7 @@
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use llmnode_graph::Fault;
 use llmnode_graph::internal::locate;
-use llmnode_model::internal::visible;
+use llmnode_reader::text::visible;
 
 use crate::terminal::same_length;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use llmnode_flow::flow::{FlowEvent, Position, StepRecord};
-use llmnode_model::internal::{is_hidden, visible};
+use llmnode_reader::text::{is_hidden, visible};
 use llmnode_runtime::Event;
 
 use crate::terminal::print_line;

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::io::{ErrorKind, IsTerminal, Write, stderr, stdout};
 
-use llmnode_model::internal::{is_hidden, visible};
+use llmnode_reader::text::{is_hidden, visible};
 
 /// To the standard error. A terminal that is gone is no failure.
 pub(crate) fn print_line(text: &str) {

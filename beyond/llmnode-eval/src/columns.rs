@@ -5,7 +5,7 @@
 //! letter of Chinese takes two, an accent that stands on the letter before it takes none. A line breaks between words if it can, and
 //! never between a letter and its accents. What is too long ends with `…`.
 
-use llmnode_model::internal::redact;
+use llmnode_model::ext::redact;
 use llmnode_reader::text::{one_line, visible};
 
 /// Of a text, so many bytes are looked at for each column: a letter of four bytes with as much in accents.

@@ -831,7 +831,8 @@ impl FlowEntry {
 
 #[cfg(test)]
 mod tests {
-    use llmnode_model::internal::{Ids, Redactor};
+    use llmnode_model::ext::Redactor;
+    use llmnode_model::internal::Ids;
     use llmnode_runtime::{Message, Request};
 
     use super::*;

@@ -6,7 +6,7 @@ use llmnode_flow::flow::Outline;
 use llmnode_runtime::FormatError;
 use serde::{Deserialize, Serialize};
 
-use llmnode_model::internal::Redactor;
+use llmnode_model::ext::Redactor;
 
 use crate::document::{FlowEntry, Totals};
 pub use crate::html::{Attributes, Html};

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use llmnode_model::internal::{Redactor, lock};
+use llmnode_model::ext::Redactor;
+
+use llmnode_model::internal::lock;
 use llmnode_runtime::FormatError;
 use llmnode_runtime::ext::{RunEvent, RunRecorder};
 use llmnode_runtime::internal::read_format;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 
-use llmnode_model::internal::Redactor;
+use llmnode_model::ext::Redactor;
 use llmnode_runtime::{Message, Request, Role, ToolCall, ToolSpec};
 use serde::Serialize;
 

@@ -1,8 +1,8 @@
 //! The parts of the page, as HTML. The script only puts them where they belong.
 
 use llmnode_flow::flow::Outline;
-use llmnode_model::internal::visible;
 use llmnode_page::internal::{Figures, Html, Marks, cut, figures, picture, reading};
+use llmnode_reader::text::visible;
 use serde_json::{Value, json};
 
 use crate::file::GraphFile;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use llmnode_flow::flow::{Position, RunExt};
 use llmnode_graph::{CheckedRegistry, Graph, State};
 use llmnode_model::Message;
-use llmnode_model::internal::Redactor;
+use llmnode_model::ext::Redactor;
 use llmnode_page::Recording;
 use llmnode_page::internal::figures;
 use llmnode_runtime::ext::{RunEvent, RunRecorder};

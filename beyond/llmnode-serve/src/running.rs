@@ -1,8 +1,8 @@
 //! The run that is under way, as the pages see it.
 
 use llmnode_graph::{CheckedRegistry, Graph};
-use llmnode_model::internal::visible;
 use llmnode_page::Recording;
+use llmnode_reader::text::visible;
 use llmnode_runtime::Event;
 use tokio::sync::oneshot;
 

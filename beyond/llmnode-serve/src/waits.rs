@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use llmnode_model::Message;
-use llmnode_model::internal::{Redactor, visible};
+use llmnode_model::ext::Redactor;
 use llmnode_page::internal::{Html, role};
+use llmnode_reader::text::visible;
 use llmnode_runtime::WaitingCall;
 use serde_json::{Value, json};
 

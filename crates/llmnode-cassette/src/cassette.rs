@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use llmnode_model::ApiKind;
-use llmnode_model::internal::{Gates, Redactor};
+use llmnode_model::ext::Redactor;
+use llmnode_model::gate::Gates;
 use llmnode_runtime::{
     BoxFuture, Category, ChatModel, Completion, ModelError, NodeError, Request, RetryBudget, Sink,
 };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use llmnode_model::internal::{AnswerLimit, LimitSetter, Redactor};
+use llmnode_model::ext::{AnswerLimit, LimitSetter, Redactor};
 use llmnode_runtime::{
     Category, Completion, FinishReason, Flag, Message, ModelError, ProviderState, ResponseFormat,
     Retry, TokenUsage, ToolCall,

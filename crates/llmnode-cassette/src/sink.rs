@@ -1,9 +1,11 @@
 //! Records what a model reports while it answers, and replays it.
 
-use llmnode_model::internal::PromptParts;
+use llmnode_model::ext::PromptParts;
 use std::time::Duration;
 
-use llmnode_model::internal::{RateLimits, Redactor};
+use llmnode_model::ext::Redactor;
+
+use llmnode_model::gate::RateLimits;
 use llmnode_runtime::{ApiKind, BoxFuture, Delta, Flag, ResponseFormat, Sink, TokenUsage};
 
 use crate::entry::{AttemptMetadata, ReasoningPiece, RecordedStream};

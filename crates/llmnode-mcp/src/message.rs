@@ -9,7 +9,7 @@
 //!
 //! Requests and notifications of a server pass as they are.
 
-use llmnode_reader::internal::has_many_values;
+use llmnode_reader::ext::has_many_values;
 use rmcp::model::{ContentBlock, InputRequiredResult, Tool};
 use serde_json::{Map, Value, json};
 

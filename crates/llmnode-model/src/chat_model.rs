@@ -67,32 +67,27 @@ pub trait ChatModel: Send + Sync {
     }
 
     /// Reports that a complete answer to this request was not JSON of its schema. Default: does nothing.
-    #[doc(hidden)]
     fn unenforced(&self, request: &Request) {
         let _ = request;
     }
 
     /// Whether a text of the model may be a call of a tool that its server did not recognise. Default: it may.
-    #[doc(hidden)]
     fn calls_in_text(&self, request: &Request) -> bool {
         let _ = request;
         true
     }
 
     /// The API that it speaks. Default: unknown.
-    #[doc(hidden)]
     fn api_kind(&self) -> Option<ApiKind> {
         None
     }
 
     /// The most tokens of an answer that this request is sent with. Default: what it says.
-    #[doc(hidden)]
     fn max_tokens(&self, request: &Request) -> Option<u32> {
         request.max_tokens
     }
 
     /// Whether nobody set that number: the API has to be sent one, and most answers are much shorter.
-    #[doc(hidden)]
     fn has_default_limit(&self, request: &Request) -> bool {
         let _ = request;
         false
@@ -100,7 +95,6 @@ pub trait ChatModel: Send + Sync {
 
     /// Whether the provider is going to keep the part of this request that others have, too, and does not have it yet. Default:
     /// unknown, as `false`.
-    #[doc(hidden)]
     fn shares_beginning(&self, request: &Request) -> bool {
         let _ = request;
         false
@@ -113,7 +107,6 @@ pub trait ChatModel: Send + Sync {
 
     /// What holds requests back after a rate limit, shared by all that ask by this endpoint and key. Default: nothing; then
     /// the run has gates of its own for the model.
-    #[doc(hidden)]
     fn gates(&self) -> Option<&Gates> {
         None
     }
@@ -124,27 +117,23 @@ pub trait ChatModel: Send + Sync {
     }
 
     /// Whether its provider searches the tools that this request does not list. Default: no, so the program does.
-    #[doc(hidden)]
     fn searches_tools(&self, request: &Request) -> bool {
         let _ = request;
         false
     }
 
     /// The tokens of the window of the model that this request asks, as a refusal named it. Default: unknown.
-    #[doc(hidden)]
     fn window(&self, request: &Request) -> Option<u64> {
         let _ = request;
         None
     }
 
     /// A refusal of this request named the tokens of the window. Default: does nothing.
-    #[doc(hidden)]
     fn learn_window(&self, request: &Request, tokens: u64) {
         let _ = (request, tokens);
     }
 
     /// The batch API of its provider. Default: it has none.
-    #[doc(hidden)]
     fn batch_api(&self) -> Option<Arc<dyn BatchWire>> {
         None
     }

@@ -58,7 +58,6 @@ pub struct Completion {
     /// Why the answer ended. `None`: the provider did not say.
     pub finish: Option<FinishReason>,
     /// The limit that cut the answer, as far as the model's handle knows it.
-    #[doc(hidden)]
     pub limit: Option<AnswerLimit>,
     /// The tokens, as the provider reports them. `None`: it does not.
     pub usage: Option<TokenUsage>,

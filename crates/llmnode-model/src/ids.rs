@@ -59,7 +59,7 @@ impl Default for Ids {
 }
 
 impl CallId {
-    #[doc(hidden)]
+    /// Returns the id of the attempt that was begun after this many others.
     pub fn attempt(self, index: u32) -> AttemptId {
         AttemptId { call: self, index }
     }

@@ -9,7 +9,6 @@ mod answer_limit;
 mod api_kind;
 #[cfg(feature = "async-openai")]
 mod async_openai;
-#[doc(hidden)]
 pub mod batch;
 mod cache;
 mod category;
@@ -17,7 +16,8 @@ mod chat_model;
 mod completion;
 mod credential;
 mod error;
-mod gate;
+pub mod ext;
+pub mod gate;
 mod ids;
 #[doc(hidden)]
 pub mod internal;

@@ -188,7 +188,6 @@ impl Message {
     }
 
     /// Sets the tokens of the conversation up to and with this answer. `None`: they are unknown.
-    #[doc(hidden)]
     #[must_use]
     pub fn counted(mut self, tokens: Option<u64>) -> Self {
         if tokens.is_some() || self.tokens().is_some() {
@@ -198,13 +197,11 @@ impl Message {
     }
 
     /// Returns the tokens of the conversation up to and with this answer, where the provider counted them.
-    #[doc(hidden)]
     pub fn tokens(&self) -> Option<u64> {
         self.tool_info.as_ref()?.tokens
     }
 
     /// Sets the request that it answers, with which the next one is compared. `None`: it is forgotten.
-    #[doc(hidden)]
     #[must_use]
     pub fn answering(mut self, sent: Option<Arc<SentPrompt>>) -> Self {
         if sent.is_some() || self.sent().is_some() {
@@ -214,13 +211,11 @@ impl Message {
     }
 
     /// Returns the request that it answers.
-    #[doc(hidden)]
     pub fn sent(&self) -> Option<&Arc<SentPrompt>> {
         self.tool_info.as_ref()?.sent.as_ref()
     }
 
     /// Sets the tools that were found for it. `None`: nobody searched.
-    #[doc(hidden)]
     #[must_use]
     pub fn finding(mut self, found: Option<FoundTools>) -> Self {
         if found.is_some() || self.found().is_some() {
@@ -230,13 +225,11 @@ impl Message {
     }
 
     /// Returns the tools that were found for it: for a question, or by the search whose result it is.
-    #[doc(hidden)]
     pub fn found(&self) -> Option<&FoundTools> {
         self.tool_info.as_ref()?.found.as_ref()
     }
 
     /// The message as it was said: without figures of the provider, the record of its request, and what was found for it.
-    #[doc(hidden)]
     pub fn bare(&self) -> Cow<'_, Message> {
         let has_figures =
             self.tokens().is_some() || self.sent().is_some() || self.found().is_some();
@@ -288,7 +281,7 @@ impl Message {
         self
     }
 
-    #[doc(hidden)]
+    /// Appends an attachment behind the text so far.
     pub fn push(&mut self, attachment: Attachment) {
         self.attachments.push(InlineAttachment {
             at: self.content.len(),
@@ -334,7 +327,7 @@ impl Message {
             })
     }
 
-    #[doc(hidden)]
+    /// Returns the text with the [label](Attachment::label) of each attachment in its place, as transcripts show it.
     pub fn shown(&self) -> String {
         let mut shown = String::new();
         for (text, attachment) in self.pieces() {

@@ -64,8 +64,7 @@ impl Json {
 }
 
 impl ProviderState {
-    /// `api` and `model` are those that answered.
-    #[doc(hidden)]
+    /// Creates what goes back to a provider with an answer. `api` and `model` are those that answered: others are not sent it.
     pub fn new(api: &str, model: &str, parts: Vec<CarriedPart>) -> Self {
         ProviderState {
             from: format!("{api}/{model}"),
@@ -74,7 +73,6 @@ impl ProviderState {
     }
 
     /// Returns what several turns carry that are one: each with its text. `None`: nothing, or not all are of one model.
-    #[doc(hidden)]
     pub fn joined<'a>(
         turns: impl IntoIterator<Item = (&'a str, Option<&'a ProviderState>)>,
     ) -> Option<ProviderState> {
@@ -100,7 +98,6 @@ impl ProviderState {
     }
 
     /// Returns the parts, unless they came from elsewhere.
-    #[doc(hidden)]
     pub fn parts_for(&self, api: &str, model: &str) -> Option<&[CarriedPart]> {
         let is_same = self
             .from

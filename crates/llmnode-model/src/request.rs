@@ -42,7 +42,6 @@ pub struct Request {
     /// are found on the way.
     pub tools: Arc<[ToolSpec]>,
     /// All tools that may be called, if some of them are not in `tools` yet.
-    #[doc(hidden)]
     pub all_tools: Option<Arc<[ToolSpec]>>,
     /// Whether the model has to answer now, without a call of a tool.
     pub answer_now: bool,
@@ -62,13 +61,10 @@ pub struct Request {
     /// Such fields for one API alone, which are joined to those for all.
     pub extra_on: Option<Box<BTreeMap<ApiKind, Map<String, Value>>>>,
     /// Whether a limit that nobody set has cut the last answer, so that a higher one is sent.
-    #[doc(hidden)]
     pub raised: bool,
     /// Which message the prompt ends with. What the user's message has to say besides goes to its end.
-    #[doc(hidden)]
     pub question: Option<u16>,
     /// What of the prompt is worth keeping in the provider's cache. `None` outside of a call.
-    #[doc(hidden)]
     pub cache: Option<CachePlan>,
     /// The id of the attempt, for the provider's logs. `OpenAi` sends it as the header `x-client-request-id`. `None`
     /// outside of a call.
@@ -100,13 +96,11 @@ impl Request {
     }
 
     /// All tools that may be called, also those that are not listed yet.
-    #[doc(hidden)]
     pub fn callable(&self) -> &[ToolSpec] {
         self.all_tools.as_deref().unwrap_or(&self.tools)
     }
 
     /// All fields that the program adds itself: for every API, and for one alone.
-    #[doc(hidden)]
     pub fn all_extra(&self) -> impl Iterator<Item = &Map<String, Value>> {
         self.extra_on
             .iter()
@@ -115,7 +109,6 @@ impl Request {
     }
 
     /// The request as this API is asked, if it has fields of its own.
-    #[doc(hidden)]
     pub fn on(&self, api: ApiKind) -> Option<Box<Request>> {
         let fields = self.extra_on.as_ref()?.get(&api)?;
         let mut request = self.clone();
@@ -125,7 +118,9 @@ impl Request {
         Some(Box::new(request))
     }
 
-    #[doc(hidden)]
+    /// Returns a complaint for each field of `extra` that the provider's handle sets itself.
+    ///
+    /// Such a request is refused before it is sent, since one of the two values would win without a word.
     pub fn reserved_fields_in_extra(
         &self,
         reserved: &'static [&'static str],

@@ -41,17 +41,14 @@ pub trait Sink: Send {
     fn unsent(&mut self) {}
 
     /// The server has taken the request, and answers: what it has written to its cache can be read. Default: does nothing.
-    #[doc(hidden)]
     fn begins(&mut self) {}
 
     /// Whether somebody compares the request with the one before it. Default: `false`.
-    #[doc(hidden)]
     fn wants_prompt(&self) -> bool {
         false
     }
 
     /// What the request is made of, and how long the provider keeps it. Default: does nothing.
-    #[doc(hidden)]
     fn prompt(&mut self, parts: PromptParts, ttl: Option<Duration>) {
         let _ = (parts, ttl);
     }
@@ -62,13 +59,11 @@ pub trait Sink: Send {
     }
 
     /// Whether somebody asks for what the answer says of rate limits. Default: `false`.
-    #[doc(hidden)]
     fn wants_rate_limits(&self) -> bool {
         false
     }
 
     /// What the answer says of rate limits. Default: does nothing.
-    #[doc(hidden)]
     fn rate_limits(&mut self, limits: RateLimits) {
         let _ = limits;
     }
@@ -86,7 +81,6 @@ pub trait Sink: Send {
 
     /// Waits by the clock of the run that asks: models for tests are as slow as a test says. `None`: for ever; it ends where the
     /// clock knows that nothing will end the wait. Default: tokio's clock.
-    #[doc(hidden)]
     fn wait(&self, time: Option<Duration>) -> BoxFuture<'_, ()> {
         match time {
             Some(time) => Box::pin(tokio::time::sleep(time)),

@@ -19,7 +19,6 @@ pub struct ToolCall {
     /// The arguments as JSON text. Empty: the model wrote none.
     pub arguments: String,
     /// The arguments of the call of `call_tool` that the model wrote, if it called the tool by that.
-    #[doc(hidden)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub through: Option<String>,
 }
@@ -57,16 +56,13 @@ impl fmt::Debug for ToolCall {
 }
 
 /// The tool that finds others, where the provider does not do it.
-#[doc(hidden)]
 pub const SEARCH_TOOLS: &str = "search_tools";
 
 /// The tool that calls those that are not listed.
-#[doc(hidden)]
 pub const CALL_TOOL: &str = "call_tool";
 
 /// What a search for tools has found. It is kept in the conversation, so that no tool is searched for again where the
 /// conversation goes on.
-#[doc(hidden)]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FoundTools {
@@ -77,7 +73,6 @@ pub struct FoundTools {
 }
 
 /// How a model calls tools that were found.
-#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FoundWay {
@@ -100,19 +95,14 @@ pub struct ToolSpec {
     /// The schema of its arguments.
     pub schema: Arc<OutputSchema>,
     /// No other tool runs at the same time.
-    #[doc(hidden)]
     pub alone: bool,
     /// The program gives its results.
-    #[doc(hidden)]
     pub external: bool,
     /// It must not be executed twice.
-    #[doc(hidden)]
     pub at_most_once: bool,
     /// A person approves its calls first.
-    #[doc(hidden)]
     pub needs_approval: bool,
     /// It is listed only when it is found.
-    #[doc(hidden)]
     pub deferred: bool,
 }
 
@@ -137,7 +127,6 @@ impl ToolSpec {
 
     /// What it belongs to: what its name begins with, up to the first mark that separates words. The names of tools of MCP
     /// servers begin with the server's name.
-    #[doc(hidden)]
     pub fn group(&self) -> &str {
         let name = &*self.name;
         name.split(['_', '-']).next().unwrap_or(name)

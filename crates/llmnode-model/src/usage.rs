@@ -59,7 +59,6 @@ impl TokenUsage {
     }
 
     /// The figures of an answer that goes on after them: what it takes in the end is unknown.
-    #[doc(hidden)]
     pub fn of_the_prompt(self) -> TokenUsage {
         TokenUsage {
             output: None,
@@ -70,7 +69,6 @@ impl TokenUsage {
     }
 
     /// Of two reports of one response, the larger figures.
-    #[doc(hidden)]
     pub fn larger(self, other: TokenUsage) -> TokenUsage {
         TokenUsage {
             input: self.input.max(other.input),
@@ -84,7 +82,6 @@ impl TokenUsage {
     }
 
     /// A total below one of its parts cannot be, and so is unknown.
-    #[doc(hidden)]
     pub fn possible(self) -> TokenUsage {
         let most = self.input.max(self.output);
         TokenUsage {

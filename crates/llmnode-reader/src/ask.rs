@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
+pub use crate::renamer::{Names, Renamer};
 pub use crate::schema::choices::ChoicesError;
 pub use crate::schema::{Profile, fault_of_parameters};
 pub use crate::violation::ChoiceList;

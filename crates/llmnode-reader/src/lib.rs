@@ -3,11 +3,12 @@
 
 mod answer;
 pub mod ask;
-mod calls;
+pub mod calls;
 mod check;
 mod coerce;
 mod decimal;
 mod error;
+pub mod ext;
 mod find;
 mod flag;
 mod incremental;

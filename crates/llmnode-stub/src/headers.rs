@@ -1,6 +1,6 @@
 use std::fmt;
 
-use llmnode_model::internal::is_credential;
+use llmnode_model::ext::is_credential;
 
 /// In the order sent. `Debug` redacts credentials.
 #[derive(Clone, Default, PartialEq, Eq)]

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use llmnode_model::{Cache, Category, Reasoning, ResponseFormat};
 use llmnode_reader::OutputSchema;
-use llmnode_reader::internal::{self, read_json_of};
+use llmnode_reader::ext::read_json_of;
+use llmnode_reader::internal;
 use serde_json::Value;
 
 use super::{DynNode, Setup, supported};

@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use llmnode_model::Category;
-use llmnode_model::internal::visible;
+use llmnode_reader::text::visible;
 use llmnode_reader::text::{one_line, plural, same_name};
 
 use super::{Inner, NodeError};

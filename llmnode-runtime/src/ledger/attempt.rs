@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use llmnode_model::internal::{PromptParts, RateLimits, SentPrompt};
+use llmnode_model::ext::{PromptParts, SentPrompt};
+
+use llmnode_model::gate::RateLimits;
 use llmnode_model::{
     AttemptId, BoxError, Category, Completion, ProviderState, Request, TokenUsage, ToolCall,
 };

@@ -7,7 +7,7 @@ use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use llmnode_model::TokenUsage;
-use llmnode_model::internal::{PromptChange, PromptParts, SentPrompt};
+use llmnode_model::ext::{PromptChange, PromptParts, SentPrompt};
 use serde::{Deserialize, Serialize};
 
 use super::milliseconds;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use llmnode_model::internal::SentPrompt;
+use llmnode_model::ext::SentPrompt;
 use llmnode_model::{ApiKind, AttemptId, CallId, Category, ResponseFormat, TokenUsage};
 use llmnode_reader::{Flag, Violation};
 use serde::{Deserialize, Serialize};

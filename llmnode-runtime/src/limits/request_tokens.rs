@@ -176,7 +176,7 @@ fn figure(fields: &Map<String, Value>, path: &[&str]) -> Option<u64> {
 mod tests {
     use std::sync::Arc;
 
-    use llmnode_model::internal::{CarriedPart, Json};
+    use llmnode_model::ext::{CarriedPart, Json};
     use llmnode_model::{
         ApiKind, File, Image, Message, ProviderState, Request, ScriptedModel, ToolCall, ToolSpec,
     };

@@ -10,10 +10,10 @@ use std::error::Error;
 use std::fmt;
 
 use llmnode_model::Category;
-use llmnode_model::internal::visible;
 use llmnode_reader::Violation;
 use llmnode_reader::ask::shortened;
 use llmnode_reader::text::one_line;
+use llmnode_reader::text::visible;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

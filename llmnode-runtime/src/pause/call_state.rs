@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use llmnode_model::internal::SentPrompt;
+use llmnode_model::ext::SentPrompt;
 use llmnode_model::{Message, ProviderState, ToolCall};
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use llmnode_model::internal::{is_hidden, visible};
+use llmnode_reader::text::{is_hidden, visible};
 use serde::{Deserialize, Serialize};
 
 use super::asked::Question;

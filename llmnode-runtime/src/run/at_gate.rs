@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use llmnode_model::internal::{Entry, Gate, Gates, PaceTicket, RateLimits, Ticket};
+use llmnode_model::gate::{Entry, Gate, Gates, PaceTicket, RateLimits, Ticket};
 use llmnode_model::{CallId, Category, Group, Retry};
 
 use super::attempt_loop::{CallPlan, PlannedAttempt};

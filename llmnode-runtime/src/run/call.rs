@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use llmnode_model::internal::{SentPrompt, catch_panic};
+use llmnode_model::ext::SentPrompt;
+
+use llmnode_model::internal::catch_panic;
 use llmnode_model::{
     ApiKind, BoxFuture, Cache, Category, Message, ProviderState, Reasoning, ResponseFormat,
 };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use llmnode_model::Category;
 use llmnode_reader::ask::{ChoiceList, ChoicesError, close, not_listed, with_choices};
-use llmnode_reader::internal::in_json_names;
+use llmnode_reader::ext::in_json_names;
 use llmnode_reader::text::same_letters;
 use llmnode_reader::{OutputSchema, Violation};
 use serde_json::{Map, Value};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use llmnode_model::batch::BatchWire;
-use llmnode_model::internal::{Gate, Gates};
+use llmnode_model::gate::{Gate, Gates};
 use llmnode_model::{ApiKind, Category, ChatModel, ModelError, Request};
 
 use crate::clock::Clock;

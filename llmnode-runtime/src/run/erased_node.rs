@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use llmnode_model::{BoxFuture, Category, ChatModel, ToolSpec};
-use llmnode_reader::internal::{Parsed, in_json_names};
+use llmnode_reader::ext::{Parsed, in_json_names};
 use llmnode_reader::{Flag, OutputSchema, Reader, Repair, Violation};
 
 use super::compaction::{Compact, Sources, Summary, Transcript};

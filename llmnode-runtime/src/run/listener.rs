@@ -9,7 +9,8 @@ use std::task::Poll;
 use llmnode_model::internal::lock;
 use llmnode_model::{BoxFuture, Category, Delta, ModelError, ToolCall};
 use llmnode_reader::OutputSchema;
-use llmnode_reader::internal::{Spoken, WRAPPER, has_list_at};
+use llmnode_reader::ext::{Spoken, has_list_at};
+use llmnode_reader::internal::WRAPPER;
 use llmnode_reader::text::one_line;
 
 use super::event::{Event, FlowContext, Observer};

@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use llmnode_model::Category;
-use llmnode_model::internal::{Gate, lock};
+use llmnode_model::gate::Gate;
+use llmnode_model::internal::lock;
 
 use super::batches::BatchPool;
 use super::change_check::ChangeCheck;

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use llmnode_model::internal::{Gate, Ticket, lock};
+use llmnode_model::gate::{Gate, Ticket};
+
+use llmnode_model::internal::lock;
 use llmnode_model::{Category, Group};
 
 use super::map_control::MapControl;

@@ -21,7 +21,9 @@ mod turns;
 
 use std::sync::Arc;
 
-use llmnode_model::internal::{BudgetedRetries, SentPrompt, catch_panic_async};
+use llmnode_model::ext::{BudgetedRetries, SentPrompt};
+
+use llmnode_model::internal::catch_panic_async;
 use llmnode_model::{Category, ChatModel, Request};
 
 use super::at_gate::{GateKeeper, not_asked};

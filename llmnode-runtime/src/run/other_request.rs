@@ -4,7 +4,9 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use llmnode_model::internal::{BudgetedRetries, catch_panic_async};
+use llmnode_model::ext::BudgetedRetries;
+
+use llmnode_model::internal::catch_panic_async;
 use llmnode_model::{AttemptId, BoxFuture, Category, Completion, ModelError, RetryBudget, Sink};
 use tracing::Instrument;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Instant;
 
-use llmnode_model::internal::{Entry, Gate, Slot, Ticket};
+use llmnode_model::gate::{Entry, Gate, Slot, Ticket};
 
 use super::map_control::Waiting;
 use super::map_item::MapItem;

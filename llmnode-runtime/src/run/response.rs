@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use llmnode_model::internal::{AnswerLimit, PADDING};
+use llmnode_model::ext::{AnswerLimit, PADDING};
 use llmnode_model::{FinishReason, ProviderState, TokenUsage};
 use llmnode_reader::{Flag, Violation};
 

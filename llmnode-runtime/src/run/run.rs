@@ -6,7 +6,7 @@ use std::sync::{Arc, Once};
 
 use futures_core::Stream;
 use llmnode_model::ChatModel;
-use llmnode_model::internal::Gates;
+use llmnode_model::gate::Gates;
 
 use super::call::{Call, CalledBy};
 use super::context::Caller;

@@ -4,9 +4,12 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use llmnode_model::internal::{CachePlan, Repeats, catch_panic, catch_panic_async, fnv};
+use llmnode_model::ext::{CachePlan, Repeats};
+
+use llmnode_model::internal::{catch_panic, catch_panic_async, fnv};
 use llmnode_model::{BoxError, BoxFuture, Category, ChatModel, Message, Request, Role, ToolSpec};
-use llmnode_reader::internal::{Parsed, WRAPPER};
+use llmnode_reader::ext::Parsed;
+use llmnode_reader::internal::WRAPPER;
 use llmnode_reader::{OutputSchema, Reader, Violation};
 
 use super::attempt_loop::{self, CallPlan};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use llmnode_model::internal::{Gates, RateLimit, RateLimits};
+use llmnode_model::gate::{Gates, RateLimit, RateLimits};
 use llmnode_runtime::private::{FallbackFuture, LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
     BatchProgress, BoxError, BoxFuture, Category, ChatModel, Completion, Cx, DynNode, Exec,

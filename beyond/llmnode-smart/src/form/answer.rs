@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use llmnode_reader::internal::{Parsed, ReadResult};
+use llmnode_reader::ext::{Parsed, ReadResult};
 use llmnode_runtime::internal::AnswerForm;
 use llmnode_runtime::{OutputSchema, Reader, Violation};
 use serde_json::Value;

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use llmnode_graph::{GraphNode, NodeContext, State, Update};
-use llmnode_reader::internal::{Parsed, ReadResult};
+use llmnode_reader::ext::{Parsed, ReadResult};
 use llmnode_runtime::internal::{AnswerForm, ErrorInternals as _};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, exec as ask};
 use llmnode_runtime::{

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use llmnode_reader::internal::{Parsed, ReadResult};
+use llmnode_reader::ext::{Parsed, ReadResult};
 use llmnode_runtime::{LlmOutput, OutputSchema, Reader, Reading, Violation};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use llmnode_reader::internal::Parsed;
+use llmnode_reader::ext::Parsed;
 use llmnode_runtime::{Reader, Violation};
 use serde_json::{Map, Value};
 

@@ -1,6 +1,6 @@
 //! The blocks of an answer, whether they came whole or in pieces.
 
-use llmnode_model::internal::{CarriedPart, Json};
+use llmnode_model::ext::{CarriedPart, Json};
 use llmnode_model::{Category, Completion, FinishReason, ModelError, Retry, ToolCall};
 use llmnode_reader::text::one_line;
 use serde::Serialize;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use llmnode_model::internal::{AnswerLimit, LimitSetter};
+use llmnode_model::ext::{AnswerLimit, LimitSetter};
 use llmnode_model::{Request, ResponseFormat};
 use llmnode_reader::ask::{Profile, sent};
 use serde::Serialize;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-use llmnode_model::internal::is_document;
+use llmnode_model::ext::is_document;
 use llmnode_model::{Delta, ModelError, Sink, TokenUsage};
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use http::{HeaderMap, HeaderValue, StatusCode};
-use llmnode_model::internal::{
+use llmnode_model::ext::{
     AnswerLimit, CarriedPart, LimitSetter, Repeats, Secret, check_request, redact,
 };
 use llmnode_model::{

@@ -1,6 +1,8 @@
 //! Turns the settings into what requests need, and reports every impossible one.
 
-use llmnode_model::internal::{Gates, Secret};
+use llmnode_model::ext::Secret;
+
+use llmnode_model::gate::Gates;
 use llmnode_model::{Category, ModelError};
 use rustls::pki_types::CertificateDer;
 

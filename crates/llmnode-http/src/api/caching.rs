@@ -16,7 +16,9 @@
 
 use std::time::Duration;
 
-use llmnode_model::internal::{CachePlan, Repeats, fnv};
+use llmnode_model::ext::{CachePlan, Repeats};
+
+use llmnode_model::internal::fnv;
 use llmnode_model::{ApiKind, Cache, Message, Request, Role};
 
 use super::cache_fields::{CacheFields, CacheKey, CacheOptions, SharedEnd};

@@ -5,7 +5,7 @@
 //! filter before a limit, a limit before a good end. A word that says none of it is kept as it is, so that the answer can be
 //! flagged: its end is not known to be a good one.
 
-use llmnode_model::internal::is_document;
+use llmnode_model::ext::is_document;
 use llmnode_model::{Category, Completion, FinishReason, Message, ModelError, Retry};
 use llmnode_reader::text::one_line;
 

@@ -71,7 +71,7 @@ macro_rules! chat_model {
                 Some(&self.0.retry_budget)
             }
 
-            fn gates(&self) -> Option<&llmnode_model::internal::Gates> {
+            fn gates(&self) -> Option<&llmnode_model::gate::Gates> {
                 Some(&self.0.gates)
             }
 

@@ -1,6 +1,6 @@
 //! What all clones of a model share.
 
-use llmnode_model::internal::Gates;
+use llmnode_model::gate::Gates;
 use llmnode_model::{Cache, ResponseFormat, RetryBudget};
 
 use super::cache_memory::CacheMemory;

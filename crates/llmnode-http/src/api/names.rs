@@ -5,13 +5,13 @@
 
 use std::time::Duration;
 
-use llmnode_model::internal::PromptParts;
+use llmnode_model::ext::PromptParts;
 use std::borrow::Cow;
 
-use llmnode_model::internal::RateLimits;
+use llmnode_model::gate::RateLimits;
 use llmnode_model::{Completion, Delta, Message, ResponseFormat, Role, Sink, TokenUsage, ToolCall};
 use llmnode_reader::Flag;
-use llmnode_reader::internal::{Names, Renamer};
+use llmnode_reader::ask::{Names, Renamer};
 
 use super::messages::Messages;
 use super::prepared_request::PreparedRequest;

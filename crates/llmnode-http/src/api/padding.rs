@@ -1,6 +1,6 @@
 //! White space behind a complete answer, which some models write without end.
 
-use llmnode_model::internal::{PADDING, padding};
+use llmnode_model::ext::{PADDING, padding};
 
 #[derive(Debug, Default)]
 pub(crate) struct PaddingWatch {

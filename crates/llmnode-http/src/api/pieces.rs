@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use llmnode_model::internal::{CarriedPart, Json};
+use llmnode_model::ext::{CarriedPart, Json};
 use llmnode_model::{Message, ToolCall};
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use llmnode_model::internal::{CALL_TOOL, CarriedPart, SEARCH_TOOLS, Secret, redact_secrets};
+use llmnode_model::ext::{CALL_TOOL, CarriedPart, SEARCH_TOOLS, Secret, redact_secrets};
 use llmnode_model::{ApiKind, FinishReason, Message, Request, ResponseFormat, ToolCall, ToolSpec};
 use llmnode_reader::OutputSchema;
 use llmnode_reader::ask::{Profile, without_choices};

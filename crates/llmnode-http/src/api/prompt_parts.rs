@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use llmnode_model::ApiKind;
-use llmnode_model::internal::{PromptParts, ToolPart, fnv};
+use llmnode_model::ext::{PromptParts, ToolPart};
+use llmnode_model::internal::fnv;
 use serde_json::value::RawValue;
 
 type Members<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;

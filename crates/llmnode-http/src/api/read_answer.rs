@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use llmnode_model::internal::CarriedPart;
+use llmnode_model::ext::CarriedPart;
 use llmnode_model::{Completion, ModelError, TokenUsage};
 use llmnode_reader::Flag;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use llmnode_model::internal::Secret;
+use llmnode_model::ext::Secret;
 use llmnode_model::{Cache, Category, ModelError, Pace, ResponseFormat, RetryBudget};
 
 use super::sent_calls::IdForm;
@@ -209,7 +209,7 @@ macro_rules! client_settings {
                     self.settings.key_header = self.settings.wire.key_header;
                 }
                 self.settings.key = Some(crate::http::headers::Sourced {
-                    value: llmnode_model::internal::Secret::new(key),
+                    value: llmnode_model::ext::Secret::new(key),
                     source: "`api_key`",
                 });
                 self
@@ -245,7 +245,7 @@ macro_rules! client_settings {
             ///
             /// Headers that frame a request, such as `host` and `content-length`, are a `config_error`.
             pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-                self.settings.headers.push((name.into(), llmnode_model::internal::Secret::new(value)));
+                self.settings.headers.push((name.into(), llmnode_model::ext::Secret::new(value)));
                 self
             }
 
@@ -300,7 +300,7 @@ macro_rules! client_settings {
             /// A proxy can read plain http. A key for a loopback server is refused if the proxy is on another machine, unless
             /// [`allow_plain_http`](Self::allow_plain_http) is set.
             pub fn proxy(mut self, url: impl Into<String>) -> Self {
-                self.settings.proxy = Some(llmnode_model::internal::Secret::new(url));
+                self.settings.proxy = Some(llmnode_model::ext::Secret::new(url));
                 self
             }
 

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::ops::ControlFlow;
 
 use llmnode_model::{Category, ModelError, Retry};
-use llmnode_reader::internal::small_tree;
+use llmnode_reader::ext::small_tree;
 use serde_json::{Value, json};
 
 use super::read_answer::Unreadable;

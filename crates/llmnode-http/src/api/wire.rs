@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use llmnode_model::internal::AnswerLimit;
+use llmnode_model::ext::AnswerLimit;
 use llmnode_model::{ModelError, Request, Sink, TokenUsage};
 use llmnode_reader::ask::Profile;
 

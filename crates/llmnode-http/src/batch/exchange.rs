@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{HeaderMap, Method};
-use llmnode_model::internal::redact;
+use llmnode_model::ext::redact;
 use llmnode_model::{Category, ModelError};
 use llmnode_reader::text::one_line;
 use serde_json::Value;

@@ -117,7 +117,7 @@ impl Inner {
 
 #[cfg(test)]
 mod tests {
-    use llmnode_model::internal::{CachePlan, Repeats};
+    use llmnode_model::ext::{CachePlan, Repeats};
     use llmnode_model::{ChatModel, Message, TokenUsage};
 
     use super::*;

@@ -1,6 +1,6 @@
 //! Turns an answer into a completion, or the reason why there is none.
 
-use llmnode_model::internal::CarriedPart;
+use llmnode_model::ext::CarriedPart;
 use llmnode_model::{Category, Completion, FinishReason, Message, ModelError, Retry};
 use llmnode_reader::text::one_line;
 use serde_json::value::RawValue;

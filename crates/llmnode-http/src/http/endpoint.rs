@@ -1,6 +1,6 @@
 //! Where requests go.
 
-use llmnode_model::internal::{Secret, is_credential};
+use llmnode_model::ext::{Secret, is_credential};
 use llmnode_model::{Category, ModelError};
 
 use super::headers::ConfigSource;

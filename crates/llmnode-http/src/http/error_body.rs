@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use llmnode_model::TokenUsage;
-use llmnode_reader::internal::small_tree;
+use llmnode_reader::ext::small_tree;
 use serde_json::{Map, Value};
 
 use super::reported::value_of;

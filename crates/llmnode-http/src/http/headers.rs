@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use http::header::{HeaderMap, HeaderName, HeaderValue};
-use llmnode_model::internal::{Secret, catch_panic, is_credential};
+use llmnode_model::ext::{Secret, is_credential};
+use llmnode_model::internal::catch_panic;
 use llmnode_model::{Category, ModelError};
 
 /// Routing and framing headers, which the HTTP client sets.

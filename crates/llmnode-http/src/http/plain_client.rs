@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use llmnode_model::internal::is_credential;
+use llmnode_model::ext::is_credential;
 use llmnode_model::{Category, ModelError};
 
 use super::body::{RequestBody, ResponseBody};

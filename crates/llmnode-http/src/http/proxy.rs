@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::header::HeaderValue;
 use hyper_util::client::proxy::matcher::Matcher;
-use llmnode_model::internal::Secret;
+use llmnode_model::ext::Secret;
 
 use super::percent::{decoded, user_encoded};
 use super::url::Url;

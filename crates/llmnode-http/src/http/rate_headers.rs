@@ -7,7 +7,7 @@
 use std::time::{Duration, SystemTime};
 
 use http::header::HeaderMap;
-use llmnode_model::internal::{RateLimit, RateLimits};
+use llmnode_model::gate::{RateLimit, RateLimits};
 
 use super::retry_after::rfc3339;
 use super::wait_hint::duration;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use llmnode_model::internal::CarriedPart;
+use llmnode_model::ext::CarriedPart;
 use llmnode_model::{Category, Completion, ModelError, Retry, TokenUsage};
 use llmnode_reader::text::one_line;
 

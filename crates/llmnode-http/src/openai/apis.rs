@@ -7,7 +7,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use llmnode_model::internal::Gates;
+use llmnode_model::gate::Gates;
 use llmnode_model::{
     ApiKind, Attachment, BoxFuture, ChatModel, Completion, ModelError, Request, RetryBudget, Sink,
 };

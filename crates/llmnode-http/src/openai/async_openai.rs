@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_openai::config::Config;
 use http::HeaderMap;
-use llmnode_model::internal::Secret;
+use llmnode_model::ext::Secret;
 use secrecy::ExposeSecret;
 
 use super::config::OpenAiBuilder;

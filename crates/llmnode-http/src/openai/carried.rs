@@ -1,6 +1,6 @@
 //! What servers of this API put beside text and calls, and want back with them.
 
-use llmnode_model::internal::{CarriedPart, Json};
+use llmnode_model::ext::{CarriedPart, Json};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use llmnode_model::internal::check_request;
+use llmnode_model::ext::check_request;
 use llmnode_model::{
     AttemptId, Category, Completion, ModelError, Request, Retry, RetryBudget, Sink,
 };

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use http::header::{HeaderMap, HeaderValue};
 use llmnode_model::Reasoning;
-use llmnode_model::internal::{Secret, redact};
+use llmnode_model::ext::{Secret, redact};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -61,7 +61,7 @@ impl Data {
         &self.url
     }
 
-    #[doc(hidden)]
+    /// Returns the content, if it is text in UTF-8.
     pub fn text(&self) -> Option<String> {
         String::from_utf8(STANDARD.decode(self.base64()).ok()?).ok()
     }

@@ -67,7 +67,7 @@ impl Attachment {
         }
     }
 
-    #[doc(hidden)]
+    /// Returns the word for its kind: `"image"`, `"file"` or `"audio"`.
     pub fn kind(&self) -> &'static str {
         match self {
             Attachment::Image(_) => "image",
@@ -77,7 +77,6 @@ impl Attachment {
     }
 
     /// What stands in it as text: a name, and a content that is no binary data.
-    #[doc(hidden)]
     pub fn texts(&self) -> impl Iterator<Item = String> {
         let (name, data) = match self {
             Attachment::Image(image) => (None, image.data()),
@@ -93,7 +92,6 @@ impl Attachment {
 
     /// Whether [`texts`](Self::texts) has all that a model can read in it: not of a picture, of sound, of a PDF, or of what only
     /// the provider has.
-    #[doc(hidden)]
     pub fn is_text(&self) -> bool {
         match self {
             Attachment::File(file) => file.data().is_some_and(|(_, data)| data.is_text()),
@@ -102,7 +100,7 @@ impl Attachment {
         }
     }
 
-    #[doc(hidden)]
+    /// Returns how many bytes of a request it takes, as Base64 or as a URL.
     pub fn sent_bytes(&self) -> usize {
         match self {
             Attachment::Image(image) => image.as_url().len(),
@@ -111,8 +109,7 @@ impl Attachment {
         }
     }
 
-    /// An estimate, as only the provider knows the figure.
-    #[doc(hidden)]
+    /// Returns how many tokens it takes: an estimate, as only the provider knows the figure.
     pub fn tokens(&self) -> u64 {
         match self {
             Attachment::Image(image) => image.tokens(),
@@ -122,7 +119,6 @@ impl Attachment {
     }
 
     /// What a request that has it makes room for, under a limit.
-    #[doc(hidden)]
     pub fn most_tokens(&self) -> u64 {
         match self {
             Attachment::Image(image) => image.most_tokens(),

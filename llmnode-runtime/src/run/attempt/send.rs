@@ -2,7 +2,7 @@
 
 use llmnode_model::{ChatModel, Completion, ModelError, Request};
 use llmnode_reader::Flag;
-use llmnode_reader::internal::{Thoughts, without_thoughts};
+use llmnode_reader::ext::{Thoughts, without_thoughts};
 
 use super::account::flag;
 use super::sink::AttemptSink;

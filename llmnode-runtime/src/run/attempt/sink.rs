@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use llmnode_model::internal::{PromptParts, RateLimits};
+use llmnode_model::ext::PromptParts;
+
+use llmnode_model::gate::RateLimits;
 use llmnode_model::{ApiKind, BoxFuture, Delta, ResponseFormat, Sink, TokenUsage};
 use llmnode_reader::Flag;
 use llmnode_reader::text::one_line;

@@ -1,7 +1,7 @@
 //! What a listener is shown of an answer while it comes.
 
 use llmnode_model::{Category, Completion, Delta};
-use llmnode_reader::internal::Thoughts;
+use llmnode_reader::ext::Thoughts;
 
 use crate::run::listener::Listener;
 

@@ -9,7 +9,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use llmnode_model::internal::{CALL_TOOL, FoundWay};
+use llmnode_model::ext::{CALL_TOOL, FoundWay};
 use llmnode_model::{Message, Request, Role, ToolSpec};
 use llmnode_reader::text::one_line;
 

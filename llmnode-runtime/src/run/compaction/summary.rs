@@ -7,7 +7,7 @@
 //! The message has two halves. What binds stands above, in the program's own words (`quotes.rs`). What a model has summed up stands
 //! below, fenced as data: it may hold what a page or a tool said.
 
-use llmnode_model::internal::{FoundTools, FoundWay};
+use llmnode_model::ext::{FoundTools, FoundWay};
 use llmnode_model::{Message, Request, Role};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

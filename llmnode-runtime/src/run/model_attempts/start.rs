@@ -1,6 +1,6 @@
 //! Where the attempts of a call begin: the model, the request as its settings make it, and the conversation in the journal.
 
-use llmnode_model::internal::BudgetedRetries;
+use llmnode_model::ext::BudgetedRetries;
 use llmnode_model::{ChatModel, Message, Request};
 
 use super::{Asking, ModelAttempts, ReplayKeys};

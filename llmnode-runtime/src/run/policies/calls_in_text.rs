@@ -1,7 +1,7 @@
 //! For servers that do not recognise the calls of their model and return them as its text: llama.cpp without a template for tools,
 //! vLLM without a parser, and models that write the notation of another one.
 //!
-//! The reader says whether a response consists of calls (`llmnode_reader::internal::written_calls`). This says what becomes of it:
+//! The reader says whether a response consists of calls (`llmnode_reader::calls::written_calls`). This says what becomes of it:
 //!
 //! 1. a text, if it is none, or may be the answer itself;
 //! 2. a text with a flag, if a call stands in anything that the model was shown: it repeats data, which is never executed;
@@ -13,7 +13,7 @@
 //! A bad answer with a call inside other text gets a complaint about that, first.
 
 use llmnode_model::{Attachment, Category, Message, Request, Retry, Role, ToolCall, ToolSpec};
-use llmnode_reader::internal::{InText, Shown, WrittenCall, attempted, written_calls};
+use llmnode_reader::calls::{InText, Shown, WrittenCall, attempted, written_calls};
 use llmnode_reader::{Flag, Violation};
 
 use super::policy::{AttemptView, Change, Next, Policy};

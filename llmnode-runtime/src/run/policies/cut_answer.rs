@@ -1,7 +1,7 @@
 //! For answers that stopped at a length limit: calls that were cut are never executed, and a text that was cut is no bad answer of
 //! the model's. A limit that nobody set is raised once, since an API that must be sent a number (Anthropic's) was sent a guess.
 
-use llmnode_model::internal::{AnswerLimit, LimitSetter};
+use llmnode_model::ext::{AnswerLimit, LimitSetter};
 use llmnode_model::{Category, Group, Request, Retry};
 
 use super::policy::{AttemptView, Change, Next, Policy, RequestPlan};

@@ -2,7 +2,7 @@
 //! that compacts its conversation is asked again with a shorter one.
 
 use llmnode_model::Category;
-use llmnode_model::internal::window_in;
+use llmnode_model::ext::window_in;
 
 use super::policy::{AttemptView, FailedAttempt, Next, Policy};
 use crate::run::failure::Failure;

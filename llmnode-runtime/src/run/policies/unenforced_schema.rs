@@ -4,7 +4,7 @@
 use llmnode_model::Category;
 use llmnode_reader::Flag;
 use llmnode_reader::ask::without_choices;
-use llmnode_reader::internal::is_met_by;
+use llmnode_reader::ext::is_met_by;
 
 use super::policy::{AttemptView, Next, Policy};
 use crate::run::response::{Judgement, Response};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use llmnode_model::internal::FoundTools;
+use llmnode_model::ext::FoundTools;
 use llmnode_model::{CallId, Category, Group, Image, Message};
 use llmnode_reader::text::{one_line, plural};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use llmnode_model::internal::{CarriedPart, Json};
+use llmnode_model::ext::{CarriedPart, Json};
 use llmnode_model::media::Attachment;
 use llmnode_runtime::{DynNode, File, Image, Message, ProviderState, Request, Settings, ToolCall};
 

@@ -1,5 +1,5 @@
 use llmnode_model::TokenUsage;
-use llmnode_model::internal::CarriedPart;
+use llmnode_model::ext::CarriedPart;
 
 use super::super::chat::CHAT;
 use super::*;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use llmnode_model::internal::{CarriedPart, Json};
+use llmnode_model::ext::{CarriedPart, Json};
 use llmnode_model::{Category, Completion, FinishReason, ModelError, Retry, TokenUsage, ToolCall};
 use llmnode_reader::text::one_line;
 use serde::{Deserialize, Deserializer, Serialize};

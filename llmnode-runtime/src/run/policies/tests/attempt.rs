@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use llmnode_model::internal::{AnswerLimit, Ids, LimitSetter};
+use llmnode_model::ext::{AnswerLimit, LimitSetter};
+
+use llmnode_model::internal::Ids;
 use llmnode_model::{
     BoxFuture, Category, ChatModel, Completion, FinishReason, Message, ModelError, Request, Retry,
     Role, Sink, ToolCall, ToolSpec,

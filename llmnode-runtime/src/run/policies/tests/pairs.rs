@@ -1,6 +1,6 @@
 //! Rows for each pair of policies that can meet: which of the two has the word.
 
-use llmnode_model::internal::AnswerLimit;
+use llmnode_model::ext::AnswerLimit;
 use llmnode_model::{Category, FinishReason, Message, Retry, Role};
 use llmnode_reader::Flag;
 

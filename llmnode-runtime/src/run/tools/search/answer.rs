@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use llmnode_model::internal::{CALL_TOOL, FoundTools, FoundWay, SEARCH_TOOLS};
+use llmnode_model::ext::{CALL_TOOL, FoundTools, FoundWay, SEARCH_TOOLS};
 use llmnode_model::{ChatModel, Message, Request, Role, ToolCall, ToolSpec};
 use llmnode_reader::text::{nearest, one_line};
 use serde_json::Value;

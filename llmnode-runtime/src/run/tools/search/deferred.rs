@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use llmnode_model::internal::{CALL_TOOL, FoundTools, FoundWay, SEARCH_TOOLS};
+use llmnode_model::ext::{CALL_TOOL, FoundTools, FoundWay, SEARCH_TOOLS};
 use llmnode_model::{ApiKind, Category, ChatModel, Message, Request, Role, ToolSpec};
 use llmnode_reader::OutputSchema;
 use llmnode_reader::text::one_line;

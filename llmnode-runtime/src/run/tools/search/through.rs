@@ -1,6 +1,6 @@
 //! `call_tool`, which calls tools that are not listed: the call that it contains, and back.
 
-use llmnode_model::internal::{CALL_TOOL, SEARCH_TOOLS};
+use llmnode_model::ext::{CALL_TOOL, SEARCH_TOOLS};
 use llmnode_model::{Request, ToolCall};
 use serde_json::Value;
 
