@@ -1,4 +1,4 @@
-//! What listeners and journals of other crates take from the runtime.
+//! What listeners, journals, tools, embedders and graphs of other crates take from the runtime.
 //!
 //! Not needed to call nodes. It changes more often than the rest of the crate: a minor release may add variants and fields.
 //!
@@ -6,6 +6,9 @@
 //! |---|---|---|
 //! | something that listens to a run: a page, a meter, a log | [`RunRecorder`], [`RunEvent`] | `Recording` of llmnode-page |
 //! | something that keeps answers for later processes | [`Recorder`] | the journals of llmnode-flow |
+//! | a tool that asks a person before it goes on | [`Toolset::asking_function`](crate::Toolset::asking_function), [`Asks`] | MCP servers |
+//! | a request to a server that is no chat model | [`send_request`], [`OtherRequest`] | embedders of llmnode-rag |
+//! | a graph whose nodes are agents | [`Handoff`], [`NodePause`], [`ToolFn`] | the nodes of llmnode-graph |
 //!
 //! # Listening
 //!
@@ -66,9 +69,69 @@
 //! A [`Recorder`] is a listener that can do two things more. It has answers of earlier processes, for which a call asks before
 //! it makes a request. And it alone is awaited ([`Recorder::write`]): before a request goes out, and before the next step after
 //! an attempt or a tool has ended. So what it was told before is on the disk when money is spent.
+//!
+//! [`recorded_by`] attaches one to a map: it reads what is there, and says what was spent before as a [`PriorSpend`], for the
+//! limits. [`LedgerImport`] enters what earlier processes did into the ledger, so that reports are of the whole work;
+//! [`JournalForm`] leaves out of a record what a journal has elsewhere, and [`cut_short`] is the record of a call whose process
+//! ended before it did. Files begin with their format and version: [`read_format`] refuses a newer one.
+//!
+//! # Tools that ask
+//!
+//! ```
+//! # use llmnode_runtime as llmnode;
+//! use std::collections::BTreeMap;
+//!
+//! use llmnode::ext::{AskedReplies, AskedReply, Asks};
+//! use llmnode::{NodeError, Question, Toolset};
+//! use serde_json::{Value, json};
+//!
+//! async fn book(arguments: Value, replies: Option<AskedReplies>) -> Result<String, NodeError> {
+//!     let seat = replies.as_ref().and_then(|replies| replies.replies.get("seat"));
+//!     match seat {
+//!         Some(AskedReply::Answer(seat)) => Ok(format!("booked {arguments} with {seat}")),
+//!         Some(AskedReply::Declined) => Ok("not booked: the person did not choose a seat".to_owned()),
+//!         // The agent pauses. `Paused::answer` gives the reply, and the tool is called again with the same arguments.
+//!         None => {
+//!             let schema = json!({"type": "object", "properties": {"row": {"type": "integer"}}});
+//!             let questions = BTreeMap::from([("seat".to_owned(), Question::new("Which row?", schema))]);
+//!             Err(Asks { questions, memory: None }.into_error())
+//!         }
+//!     }
+//! }
+//!
+//! let schema = json!({"type": "object", "properties": {"train": {"type": "string"}}});
+//! let tools = Toolset::new().asking_function("book", "Books a seat.", schema, book);
+//! assert_eq!(tools.names().collect::<Vec<_>>(), ["book"]);
+//! ```
+//!
+//! What a tool returns is cut to what a model reads: [`MAX_RESULT`] bytes, as [`capped`] cuts them, and [`MAX_IMAGES`] images of
+//! [`MAX_IMAGE_BYTES`] together, with a sentence about those that were left out ([`images_left_out`]). A tool that makes a result
+//! of parts does so itself, so that it decides what is left out.
+//!
+//! # Other requests
+//!
+//! A node that asks a server which is no chat model has its `exec` make an [`OtherRequest`] by [`send_request`]. It has the same
+//! waits, limits, retries and records as a call of a model; the node keeps the response.
+//!
+//! # Graphs
+//!
+//! An agent among others ends its turns with a call of a tool that [hands off](crate::Toolset::handoff):
+//! [`DynNode::exec_or_hand_off`](crate::DynNode::exec_or_hand_off) returns the [`AgentOutcome`], and [`Handoff::round`] the messages
+//! with which the next one begins. A tool of a graph that calls nodes in the context of the agent's call is a [`ToolFn`]
+//! ([`Toolset::calling`](crate::Toolset::calling)). A node that waits for a person as a whole is
+//! [`Paused::of_node`](crate::Paused::of_node), and what was decided about it a [`NodePause`].
 
+pub use crate::format::read as read_format;
 pub use crate::ledger::{
     AnswerEvent, Compaction, JournalKey, JournaledAnswer, JournaledBatch, JournaledConversation,
     Recorder, RunEvent, RunRecorder, RunSetup, StepRecord,
 };
+pub use crate::ledger::{JournalForm, LedgerImport, NodeKey, cut_short, milliseconds};
+pub use crate::limits::PriorSpend;
+pub use crate::pause::{AskedReplies, AskedReply, Asks, IntoPaused, NodePause};
 pub use crate::position::{Label, Position, PositionExt};
+pub use crate::run::{
+    AgentOutcome, Batch, Handoff, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_RESULT, OtherRequest, RunCore,
+    ToolFn, images_left_out, recorded_by, send_request,
+};
+pub use crate::text::capped;

@@ -118,9 +118,10 @@ const HTTP: &[&str] = &[
     "openai",
     "anthropic",
     "gemini",
+    "ext",
 ];
 const GRAPH: &[&str] = &[
-    "faults", "template", "facts", "shape", "file", "profiles", "check", "state", "graph",
+    "faults", "template", "facts", "shape", "file", "profiles", "check", "state", "graph", "ext",
 ];
 const RAG: &[&str] = &[
     "words",
@@ -167,7 +168,7 @@ const EVAL: &[&str] = &[
     "verdict",
     "gate_error",
     "gate",
-    "internal",
+    "ext",
 ];
 const SMART: &[&str] = &[
     "signature",
@@ -248,7 +249,7 @@ const PAGE: &[&str] = &[
     "states",
     "page",
     "recording",
-    "internal",
+    "ext",
 ];
 const SERVE: &[&str] = &[
     "options", "key", "stalled", "file", "form", "decision", "kept", "history", "running", "state",

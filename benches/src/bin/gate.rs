@@ -9,7 +9,7 @@
 //! A case is answered right with a chance of its own: easy ones nearly always, hard ones now and then. A loss takes the same share of
 //! each chance away. Without a loss, "worse" is a false alarm; at a loss of the margin, "no worse" is wrong.
 
-use llmnode_eval::internal::{Random, chance_of_fall, is_surprising, lowest_difference};
+use llmnode_eval::ext::{Random, chance_of_fall, is_surprising, lowest_difference};
 
 /// How hard the cases are.
 #[derive(Clone, Copy, Debug)]

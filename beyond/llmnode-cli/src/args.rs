@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use lexopt::Arg;
-use llmnode_graph::internal::exact_json;
+use llmnode_graph::ext::exact_json;
 use serde_json::Value;
 
 pub(crate) const USAGE: &str = "\

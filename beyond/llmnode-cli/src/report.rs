@@ -2,7 +2,7 @@
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use llmnode_graph::Fault;
-use llmnode_graph::internal::locate;
+use llmnode_graph::ext::locate;
 use llmnode_reader::text::visible;
 
 use crate::terminal::same_length;

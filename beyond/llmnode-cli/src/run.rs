@@ -6,7 +6,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use llmnode_flow::flow::{FlowWatch, RunExt};
-use llmnode_graph::internal::typed_input;
+use llmnode_graph::ext::typed_input;
 use llmnode_graph::{Graph, Profiles, Registry, State};
 use llmnode_http::OpenAi;
 use llmnode_model::internal::pretty;

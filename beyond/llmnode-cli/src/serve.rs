@@ -6,7 +6,7 @@ use std::sync::Arc;
 use llmnode_graph::Registry;
 use llmnode_http::OpenAi;
 use llmnode_runtime::{ChatModel, FnModel, ModelError};
-use llmnode_serve::internal::{Registries, serve_with, with_notes};
+use llmnode_serve::ext::{Registries, serve_with, with_notes};
 
 use crate::args::ServeOptions;
 use crate::check::{folder, registry_for};

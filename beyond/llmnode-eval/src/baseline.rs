@@ -10,8 +10,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use llmnode_runtime::FormatError;
+use llmnode_runtime::ext::{milliseconds, read_format};
 use llmnode_runtime::internal::files::write_atomically;
-use llmnode_runtime::internal::{milliseconds, read_format};
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::Value;
 

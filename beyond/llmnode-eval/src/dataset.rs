@@ -318,20 +318,14 @@ pub trait FromRow: DeserializeOwned {}
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned> FromRow for T {}
 
-/// For optimisers, and for nodes whose inputs have another form.
-pub trait DatasetInternals<N, E>: Sized {
-    /// The cases in order.
-    fn rows(&self) -> &[(N, E)];
-    /// A hash of the file. `None`: the program made the cases.
-    fn fingerprint(&self) -> Option<&str>;
-}
-
-impl<N, E> DatasetInternals<N, E> for Dataset<N, E> {
-    fn rows(&self) -> &[(N, E)] {
+impl<N, E> Dataset<N, E> {
+    /// Returns the cases in order, each an input with its label.
+    pub fn rows(&self) -> &[(N, E)] {
         &self.cases
     }
 
-    fn fingerprint(&self) -> Option<&str> {
+    /// Returns a hash of the file, which tells whether two reports are of the same cases. `None`: the program made the cases.
+    pub fn fingerprint(&self) -> Option<&str> {
         self.fingerprint.as_deref()
     }
 }

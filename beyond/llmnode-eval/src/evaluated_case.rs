@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use llmnode_runtime::internal::milliseconds;
+use llmnode_runtime::ext::milliseconds;
 use llmnode_runtime::{CallReport, Category, NodeError, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -23,12 +23,11 @@ mod difference;
 mod difference_table;
 mod evaluated_case;
 mod evaluating;
+pub mod ext;
 mod fall;
 mod figures;
 mod gate;
 mod gate_error;
-#[doc(hidden)]
-pub mod internal;
 mod jsonl;
 mod metric;
 mod random;

@@ -1,6 +1,6 @@
 //! Random numbers that are the same for the same seed on every machine.
 
-/// SplitMix64.
+/// Random numbers that depend on the seed alone (SplitMix64). Not for secrets.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
 
-use llmnode_runtime::internal::read_format;
+use llmnode_runtime::ext::read_format;
 use llmnode_runtime::{FormatError, Usage};
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
@@ -285,14 +285,12 @@ impl fmt::Debug for Evaluation {
     }
 }
 
-/// For optimisers, whose cases are asked in their own way.
-pub trait EvaluationInternals {
+impl Evaluation {
     /// Creates a report of cases, in the order of the data.
-    fn of_cases(node: &str, fingerprint: Option<String>, cases: Vec<EvaluatedCase>) -> Self;
-}
-
-impl EvaluationInternals for Evaluation {
-    fn of_cases(node: &str, fingerprint: Option<String>, cases: Vec<EvaluatedCase>) -> Self {
+    ///
+    /// For optimisers, whose cases are asked in their own way. `node`: its name, as the report shows it. `fingerprint`: that of the
+    /// [dataset](crate::Dataset::fingerprint).
+    pub fn of_cases(node: &str, fingerprint: Option<String>, cases: Vec<EvaluatedCase>) -> Self {
         Evaluation::new(node, fingerprint, cases)
     }
 }

@@ -6,6 +6,7 @@
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 mod check;
+pub mod ext;
 mod facts;
 mod faults;
 mod file;
@@ -15,15 +16,6 @@ mod profiles;
 mod shape;
 mod state;
 mod template;
-
-#[doc(hidden)]
-pub mod internal {
-    //! For the other crates of llmnode.
-
-    pub use crate::faults::locate;
-    pub use crate::file::{exact_json, typed_input};
-    pub use crate::graph::refused_arguments;
-}
 
 pub use faults::{Fault, FaultKind, GraphFaults};
 pub use graph::{CheckedRegistry, Graph, GraphNode, NodeContext, NodeLoader, NodeType, Registry};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use llmnode_flow::flow::{Outline, Position};
-use llmnode_runtime::internal::milliseconds;
+use llmnode_runtime::ext::milliseconds;
 use llmnode_runtime::{AttemptId, CallId, CallRecord, Category, Usage};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

@@ -7,9 +7,8 @@ mod chart;
 mod collect;
 mod conversation;
 mod document;
+pub mod ext;
 mod html;
-#[doc(hidden)]
-pub mod internal;
 mod layout;
 mod page;
 mod picture;

@@ -7,8 +7,7 @@ use llmnode_model::ext::Redactor;
 
 use llmnode_model::internal::lock;
 use llmnode_runtime::FormatError;
-use llmnode_runtime::ext::{RunEvent, RunRecorder};
-use llmnode_runtime::internal::read_format;
+use llmnode_runtime::ext::{RunEvent, RunRecorder, read_format};
 use serde::Serialize;
 
 use crate::collect::Collected;

@@ -178,7 +178,7 @@ impl Texts {
     }
 }
 
-/// The word for who wrote a message.
+/// Returns the word for who wrote a message, as pages show it above the text.
 pub fn role(message: &Message) -> &'static str {
     match message.role {
         Role::System => "system",

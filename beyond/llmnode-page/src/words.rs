@@ -80,7 +80,9 @@ pub(crate) fn kind(kind: AttemptKind) -> &'static str {
     }
 }
 
-/// At most so many characters.
+/// Cuts a text to at most so many characters, with a sign that there was more.
+///
+/// For titles and rows of tables, where the whole text is one click away.
 pub fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),

@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use llmnode_runtime::internal::{CxInternals as _, OtherRequest};
+use llmnode_runtime::ext::{OtherRequest, send_request};
+
 use llmnode_runtime::{
     AttemptId, BoxError, BoxFuture, Category, Completion, Cx, Exec, ModelError, Node, NodeError,
     NodeFacts, RetryBudget, Sink, TokenUsage,
@@ -198,7 +199,7 @@ impl<S: ?Sized + Sync> Exec<S> for Embedding<'_> {
                 of: self,
                 vectors: Mutex::default(),
             };
-            cx.request(&requests).await?;
+            send_request(cx, &requests).await?;
             requests
                 .vectors
                 .into_inner()

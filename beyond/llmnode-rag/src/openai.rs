@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use llmnode_http::__private::EmbeddingsApi;
 use llmnode_http::OpenAi;
+use llmnode_http::ext::EmbeddingsApi;
 use llmnode_runtime::{BoxFuture, Category, ModelError, NodeError, RetryBudget, Sink};
 
 use crate::embed::{EmbedRequest, Embedded, Embedder, Purpose};

@@ -14,7 +14,7 @@ use axum::response::sse::{Event, Sse};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
 use futures_util::{Stream, stream};
-use llmnode_page::internal::STYLE;
+use llmnode_page::ext::STYLE;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::RecvError;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use llmnode_graph::CheckedRegistry;
-use llmnode_graph::internal::{exact_json, refused_arguments};
+use llmnode_graph::ext::{exact_json, refused_arguments};
 use llmnode_model::Message;
 use llmnode_model::internal::pretty;
 use llmnode_reader::text::visible;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use llmnode_flow::flow::Outline;
-use llmnode_graph::internal::locate;
+use llmnode_graph::ext::locate;
 use llmnode_graph::{CheckedRegistry, Fault, Graph, GraphFaults};
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -1,8 +1,8 @@
 //! The form of a graph's inputs, and of what a tool asks.
 
 use llmnode_graph::Graph;
-use llmnode_graph::internal::typed_input;
-use llmnode_page::internal::Html;
+use llmnode_graph::ext::typed_input;
+use llmnode_page::ext::Html;
 use llmnode_runtime::Question;
 use serde_json::{Map, Value};
 

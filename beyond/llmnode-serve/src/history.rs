@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use llmnode_page::Recording;
-use llmnode_page::internal::{Figures, figures};
+use llmnode_page::ext::{Figures, figures};
 use serde_json::Value;
 
 use crate::kept::{KEPT, KeptRun};

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use llmnode_graph::State;
-use llmnode_page::internal::Figures;
+use llmnode_page::ext::Figures;
 use llmnode_runtime::Paused;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! The parts of the page, as HTML. The script only puts them where they belong.
 
 use llmnode_flow::flow::Outline;
-use llmnode_page::internal::{Figures, Html, Marks, cut, figures, picture, reading};
+use llmnode_page::ext::{Figures, Html, Marks, cut, figures, picture, reading};
 use llmnode_reader::text::visible;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use llmnode_page::internal::continued;
+use llmnode_page::ext::continued;
 use llmnode_runtime::Limits;
 
 use crate::app::App;

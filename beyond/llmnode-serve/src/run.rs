@@ -9,7 +9,7 @@ use llmnode_graph::{CheckedRegistry, Graph, State};
 use llmnode_model::Message;
 use llmnode_model::ext::Redactor;
 use llmnode_page::Recording;
-use llmnode_page::internal::figures;
+use llmnode_page::ext::figures;
 use llmnode_runtime::ext::{RunEvent, RunRecorder};
 use llmnode_runtime::{Category, Event, Limits, NodeError, Paused, Run};
 use serde_json::Value;

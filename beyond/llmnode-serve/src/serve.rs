@@ -55,7 +55,7 @@ pub fn serve(registry: CheckedRegistry) -> Serve {
     serve_with(Arc::new(move |_: &str| Ok(registry.clone())))
 }
 
-/// Serves graphs whose registry depends on their text.
+/// Serves graphs whose registry depends on their text. `registries` is called each time that a text is checked or run.
 pub fn serve_with(registries: Registries) -> Serve {
     let message = "a node without a profile asks the model of the program, and it has none: `Serve::model` sets it";
     let missing = FnModel::new(move |_| ModelError::unsent(Category::ConfigError, message));
@@ -73,7 +73,7 @@ pub fn serve_with(registries: Registries) -> Serve {
     }
 }
 
-/// What a person is told at the approval of a tool, by its name.
+/// Adds what a person is told at the approval of a tool: pairs of a tool's name and the text. Empty texts are left out.
 pub fn with_notes(mut serve: Serve, notes: Vec<(String, String)>) -> Serve {
     serve
         .options

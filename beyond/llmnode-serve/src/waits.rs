@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use llmnode_model::Message;
 use llmnode_model::ext::Redactor;
-use llmnode_page::internal::{Html, role};
+use llmnode_page::ext::{Html, role};
 use llmnode_reader::text::visible;
 use llmnode_runtime::WaitingCall;
 use serde_json::{Value, json};

@@ -5,8 +5,8 @@ use std::io::Read;
 use std::path::Path;
 use std::{fs, io};
 
+use llmnode_runtime::ext::read_format;
 use llmnode_runtime::internal::files::write_atomically;
-use llmnode_runtime::internal::read_format;
 use llmnode_runtime::{Category, NodeError};
 use serde::{Deserialize, Serialize};
 

@@ -1,9 +1,7 @@
 //! Records what a model reports while it answers, and replays it.
 
-use llmnode_model::ext::PromptParts;
+use llmnode_model::ext::{PromptParts, Redactor};
 use std::time::Duration;
-
-use llmnode_model::ext::Redactor;
 
 use llmnode_model::gate::RateLimits;
 use llmnode_runtime::{ApiKind, BoxFuture, Delta, Flag, ResponseFormat, Sink, TokenUsage};

@@ -16,6 +16,7 @@ mod anthropic;
 mod api;
 #[cfg(feature = "batch")]
 mod batch;
+pub mod ext;
 #[cfg(feature = "gemini")]
 mod gemini;
 mod http;
@@ -33,10 +34,3 @@ pub use openai::{OpenAi, OpenAiBuilder};
 /// The version of reqwest whose client [`OpenAiBuilder::http_client`] takes.
 #[cfg(feature = "http-client")]
 pub use reqwest;
-
-/// What the other crates of llmnode call. Not part of the public interface.
-#[doc(hidden)]
-pub mod __private {
-    pub use crate::http::{ClientError, PlainClient, ResponseBody};
-    pub use crate::openai::EmbeddingsApi;
-}

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use llmnode_runtime::Question;
-use llmnode_runtime::internal::{AskedReplies, AskedReply, Asks};
+use llmnode_runtime::ext::{AskedReplies, AskedReply, Asks};
 use rmcp::model::{
     CallToolRequestParams, ClientCapabilities, ElicitRequestParams, ElicitationCapability,
     ErrorCode, ErrorData, FormElicitationCapability, InputRequest, InputRequiredResult,

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use llmnode_http::__private::PlainClient;
-use llmnode_runtime::internal::AskedReplies;
+use llmnode_http::ext::PlainClient;
+use llmnode_runtime::ext::AskedReplies;
 use llmnode_runtime::{BoxError, Category, NodeError, ToolReply};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, Implementation,

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use futures_core::Stream;
 use futures_core::stream::BoxStream;
-use llmnode_http::__private::{ClientError, ResponseBody};
+use llmnode_http::ext::{ClientError, ResponseBody};
 use sse_stream::{Error as SseError, Sse, SseStream};
 
 use crate::message::{self, Awaited};

@@ -17,7 +17,7 @@ use bytes::Bytes;
 use futures_core::stream::BoxStream;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
-use llmnode_http::__private::{ClientError, PlainClient, ResponseBody};
+use llmnode_http::ext::{ClientError, PlainClient, ResponseBody};
 use llmnode_runtime::Category;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId, ServerJsonRpcMessage,

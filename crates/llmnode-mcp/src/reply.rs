@@ -1,6 +1,6 @@
 //! The result of a call, as the model reads it.
 
-use llmnode_runtime::internal::{MAX_IMAGE_BYTES, MAX_IMAGES, images_left_out};
+use llmnode_runtime::ext::{MAX_IMAGE_BYTES, MAX_IMAGES, images_left_out};
 use llmnode_runtime::{BoxError, Image, ToolReply};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use http::{Method, Request};
 use llmnode::{Category, NodeError};
-use llmnode_http::__private::{ClientError, PlainClient};
+use llmnode_http::ext::{ClientError, PlainClient};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};

@@ -214,7 +214,6 @@ impl DynNode {
     }
 
     /// Flags the properties of the answer that this function selects: they are left out of what is done with it.
-    #[doc(hidden)]
     #[must_use]
     pub fn flagging(mut self, is_left_out: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         let setup = Arc::make_mut(&mut self.setup);
@@ -271,7 +270,6 @@ impl<S: ?Sized + Sync> Exec<S> for DynNode {
 
 impl DynNode {
     /// As [`Exec::exec`], for a caller that goes on elsewhere when a tool [hands off](crate::Toolset::handoff).
-    #[doc(hidden)]
     pub async fn exec_or_hand_off<S: ?Sized + Sync>(
         &self,
         cx: &Cx<'_, S>,

@@ -47,7 +47,6 @@ pub struct Question {
 
 impl Question {
     /// Creates a question. The schema is a JSON Schema of an object.
-    #[doc(hidden)]
     pub fn new(message: &str, schema: Value) -> Self {
         Question {
             message: visible(message).into_owned(),
@@ -57,17 +56,16 @@ impl Question {
 }
 
 /// What a person replied to one question.
-#[doc(hidden)]
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AskedReply {
     /// It follows the question's schema.
     Answer(Value),
+    /// The person does not want to answer.
     Declined,
 }
 
 /// What a tool gets that is called again after it asked.
-#[doc(hidden)]
 #[derive(Clone)]
 pub struct AskedReplies {
     /// By the tool's own names of its questions.
@@ -77,7 +75,6 @@ pub struct AskedReplies {
 }
 
 /// Why a tool did not end: it asks.
-#[doc(hidden)]
 #[derive(Clone)]
 pub struct Asks {
     /// By the tool's own names of them.

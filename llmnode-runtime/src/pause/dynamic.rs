@@ -25,7 +25,6 @@ pub enum NodePause<'p> {
 impl Paused {
     /// Creates the pause of a node: the node as a whole waits, or with `within` a call in it. `shown`: the name of what
     /// waits, and JSON.
-    #[doc(hidden)]
     pub fn of_node(
         node: &str,
         fingerprint: String,
@@ -60,7 +59,6 @@ impl Paused {
     }
 
     /// Returns what is decided about the node, if this is the pause [of a node](Paused::of_node).
-    #[doc(hidden)]
     pub fn node_pause(&self) -> Option<NodePause<'_>> {
         let [OpenCall { call, state }] = &*self.0.calls else {
             return None;
@@ -80,13 +78,11 @@ impl Paused {
     }
 
     /// Returns the fingerprint of what was shown.
-    #[doc(hidden)]
     pub fn fingerprint(&self) -> &str {
         &self.0.fingerprint
     }
 
     /// Returns the error of a call that ends with this pause.
-    #[doc(hidden)]
     pub fn into_error(self) -> NodeError {
         let waits = PausedError(self);
         let message = waits.message();

@@ -206,7 +206,6 @@ impl Paused {
     }
 
     /// Refuses a pause of version 1: its fingerprint can be forged.
-    #[doc(hidden)]
     pub fn check_version(&self) -> Result<(), NodeError> {
         if !is_old_hash(&self.0.fingerprint) {
             return Ok(());
@@ -255,7 +254,6 @@ impl Paused {
     }
 
     /// Returns the messages of the conversation that made a call: of a call within another one, those of the inner agent.
-    #[doc(hidden)]
     pub fn messages_of(&self, id: &str) -> &[Message] {
         let within = id.split_once('/').and_then(|(first, rest)| {
             let open = self
@@ -272,7 +270,6 @@ impl Paused {
     }
 
     /// Returns the step of the flow that it paused in.
-    #[doc(hidden)]
     pub fn position(&self) -> Option<&Position> {
         self.0.position.as_ref()
     }

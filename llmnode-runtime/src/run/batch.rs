@@ -16,7 +16,7 @@ use crate::node::{Node, NodeFacts};
 /// failed. A batch without items returns an empty list.
 ///
 /// ```
-/// # mod llmnode { pub mod flow { pub use llmnode_runtime::internal::Batch; } pub use llmnode_runtime::*; }
+/// # mod llmnode { pub mod flow { pub use llmnode_runtime::ext::Batch; } pub use llmnode_runtime::*; }
 /// use llmnode::flow::Batch;
 /// use llmnode::{BoxError, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 ///

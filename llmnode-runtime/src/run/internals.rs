@@ -64,12 +64,6 @@ pub trait CxInternals<'r, S: ?Sized> {
         &self,
         paused: Paused,
     ) -> impl Future<Output = Result<Option<Paused>, NodeError>> + Send;
-
-    /// Makes a request within the call of a node, and again after failures of the transport, as the settings say.
-    ///
-    /// # Errors
-    /// The last failure.
-    fn request(&self, of: &dyn OtherRequest) -> impl Future<Output = Result<(), BoxError>> + Send;
 }
 
 impl<'r, S: ?Sized> CxInternals<'r, S> for Cx<'r, S> {
@@ -133,15 +127,23 @@ impl<'r, S: ?Sized> CxInternals<'r, S> for Cx<'r, S> {
     ) -> impl Future<Output = Result<Option<Paused>, NodeError>> + Send {
         ask_handler(self.context.core, paused)
     }
+}
 
-    fn request(&self, of: &dyn OtherRequest) -> impl Future<Output = Result<(), BoxError>> + Send {
-        let context = self.context;
-        async move {
-            request(&context, of)
-                .await
-                .map_err(|error| NodeError::already_retried(error).into())
-        }
-    }
+/// Makes a request within the call of a node, and again after failures of the transport, as the settings say.
+///
+/// For the `exec` of a node that asks a server which is no chat model. Each try is an attempt of the node's record, under the
+/// limits of the run.
+///
+/// # Errors
+/// The last failure. A node's `exec` returns it as it is: it is not retried again.
+pub async fn send_request<S: ?Sized>(
+    cx: &Cx<'_, S>,
+    of: &dyn OtherRequest,
+) -> Result<(), BoxError> {
+    let context = cx.context;
+    request(&context, of)
+        .await
+        .map_err(|error| NodeError::already_retried(error).into())
 }
 
 async fn yield_in_time(context: CallContext<'_>) -> Result<(), NodeError> {

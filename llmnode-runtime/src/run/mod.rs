@@ -80,7 +80,7 @@ pub use fallback::{
     FallbackFuture, FallbackJson, FallbackProbe, FallbackWithoutText, fallback, fallback_with_state,
 };
 pub use handoff::{AgentOutcome, Handoff};
-pub use internals::{CxInternals, RunInternals};
+pub use internals::{CxInternals, RunInternals, send_request};
 pub use llm_node::LlmNode;
 pub use map::{Map, recorded_by};
 pub use node::{Asks, Exec};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::recovery::Guess;
 use crate::support::{BAD, GOAL, GOOD, Mood, Say, World, busy, say, script, world};
-use llmnode_runtime::internal::Batch;
+use llmnode_runtime::ext::Batch;
 use llmnode_runtime::{
     BoxError, Category, Clock, Cx, Exec, FnModel, Limits, ModelError, Node, Recovery, Reply,
     RetryBudget, Run, ScriptedModel, Settings, TestClock, UsedFallback,

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_core::Stream;
-use llmnode_runtime::internal::Batch;
+use llmnode_runtime::ext::Batch;
 use llmnode_runtime::{
     BatchProgress, BoxError, Category, Cx, Exec, FnModel, Limits, Node, NodeError, Reply, Run,
     ScriptedModel, Settings, TestClock,

@@ -4,7 +4,8 @@
 //! not count: it was about something else.
 
 use llmnode_model::internal::sha256_hex;
-use llmnode_runtime::internal::{CxInternals as _, NodePause};
+use llmnode_runtime::ext::NodePause;
+use llmnode_runtime::internal::CxInternals as _;
 use llmnode_runtime::{Category, Cx, NodeError, Paused, ToolCall};
 use serde_json::{Map, Value, json};
 

@@ -86,7 +86,6 @@ impl State {
     }
 
     /// Returns the values as JSON, and if nodes wrote none but what their tools did, the text of the newest message.
-    #[doc(hidden)]
     pub fn shown(&self) -> String {
         let own = self
             .values

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Method, StatusCode};
-use llmnode_http::__private::{ClientError, PlainClient};
+use llmnode_http::ext::{ClientError, PlainClient};
 use llmnode_reader::text::one_line;
 use llmnode_runtime::{Category, NodeError};
 use serde_json::Value;

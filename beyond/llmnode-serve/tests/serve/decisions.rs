@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use llmnode_graph::Registry;
-use llmnode_runtime::internal::{AskedReplies, AskedReply, Asks};
+use llmnode_runtime::ext::{AskedReplies, AskedReply, Asks};
 use llmnode_runtime::{BoxError, OutputSchema, Question, Reply, ScriptedModel, ToolSpec, Toolset};
 use llmnode_serve::{Serve, ServerHandle, serve};
 use serde_json::{Value, json};

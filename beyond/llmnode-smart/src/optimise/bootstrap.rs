@@ -13,8 +13,8 @@ use super::trial::{Candidate, OptimiserId, Trial, mean};
 use crate::program::MOST_DEMOS;
 use crate::signature::{Demo, Smart};
 use llmnode_eval::Metric;
-use llmnode_eval::internal::Random;
-use llmnode_eval::internal::{DatasetInternals as _, replayed};
+use llmnode_eval::ext::Random;
+use llmnode_eval::ext::replayed;
 
 /// Finds examples for the prompt, as DSPy's `BootstrapFewShot` does.
 ///

@@ -8,7 +8,6 @@ use serde_json::Value;
 use super::optimiser::Optimiser;
 use crate::signature::Smart;
 use llmnode_eval::Dataset;
-use llmnode_eval::internal::DatasetInternals as _;
 
 pub(super) fn check<N: Smart, E>(
     optimiser: &Optimiser,

@@ -1,6 +1,6 @@
 //! Selects candidates of a Pareto front.
 
-use llmnode_eval::internal::Random;
+use llmnode_eval::ext::Random;
 
 /// Candidates that lead on more cases are likelier. `scores`: of each candidate, by case; not empty.
 pub(super) fn pick(scores: &[&[f64]], random: &mut Random) -> usize {

@@ -10,8 +10,8 @@ use super::pareto;
 use super::propose::{proposal_prompt, proposed, proposer};
 use super::trial::{Candidate, OptimiserId, Trial, mean};
 use crate::signature::Smart;
-use llmnode_eval::internal::Random;
-use llmnode_eval::internal::{DatasetInternals as _, is_fatal, is_outage};
+use llmnode_eval::ext::Random;
+use llmnode_eval::ext::{is_fatal, is_outage};
 use llmnode_eval::{EvaluatedCase, Metric};
 
 /// Finds a better goal by reflecting on mistakes, as GEPA does.

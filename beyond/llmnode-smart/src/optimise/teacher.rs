@@ -12,7 +12,7 @@ use super::labels::check_demo;
 use crate::node::WithReasoning;
 use crate::program::Program;
 use crate::signature::{Demo, Smart};
-use llmnode_eval::internal::{is_fatal, is_outage};
+use llmnode_eval::ext::{is_fatal, is_outage};
 use llmnode_eval::{Metric, ScoredCase};
 
 pub(super) struct Lesson<'a, N, E, M> {

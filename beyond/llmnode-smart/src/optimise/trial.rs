@@ -12,9 +12,7 @@ use super::outcome::{OptimiseReport, Optimised};
 use super::progress::OptimiseProgress;
 use crate::program::{Program, Provenance, ProvenanceScores};
 use crate::signature::Smart;
-use llmnode_eval::internal::{
-    DatasetInternals as _, EvaluationInternals as _, ScoredCases, cases, scored,
-};
+use llmnode_eval::ext::{ScoredCases, cases, scored};
 use llmnode_eval::{Dataset, EvaluatedCase, Evaluation, Metric};
 
 pub(super) type ProgressFn<'a> = Box<dyn FnMut(&OptimiseProgress) + Send + 'a>;

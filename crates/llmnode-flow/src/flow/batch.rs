@@ -2,7 +2,9 @@
 
 use std::future::Future;
 
-use llmnode_runtime::internal::{Batch, CONCURRENCY};
+use llmnode_runtime::ext::Batch;
+
+use llmnode_runtime::internal::CONCURRENCY;
 use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError};
 
 use super::outline::Outline;

@@ -7,8 +7,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use llmnode_runtime::ext::{Position, RunRecorder};
-use llmnode_runtime::internal::{Caller, FlowContext, IntoPaused, RunInternals as _, UsageSum};
+use llmnode_runtime::ext::{IntoPaused, Position, RunRecorder};
+use llmnode_runtime::internal::{Caller, FlowContext, RunInternals as _, UsageSum};
 use llmnode_runtime::{BoxFuture, Category, Event, NodeError, Run};
 use tracing::Instrument;
 

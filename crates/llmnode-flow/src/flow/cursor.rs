@@ -2,8 +2,8 @@
 
 use llmnode_model::internal::catch_panic;
 use llmnode_reader::text::one_line;
-use llmnode_runtime::ext::{Label, Position, PositionExt};
-use llmnode_runtime::internal::{Caller, ErrorInternals as _, RunCore};
+use llmnode_runtime::ext::{Label, Position, PositionExt, RunCore};
+use llmnode_runtime::internal::{Caller, ErrorInternals as _};
 use llmnode_runtime::{CallReport, Category, Exec, NodeError};
 use tracing::Span;
 

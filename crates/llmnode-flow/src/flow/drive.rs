@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use llmnode_runtime::ext::Position;
+use llmnode_runtime::ext::{Position, RunCore};
 use llmnode_runtime::internal::{
-    CallLimits, Caller, ErrorInternals as _, FlowContext, Observer, Origin, RunCore, UsageSum,
+    CallLimits, Caller, ErrorInternals as _, FlowContext, Observer, Origin, UsageSum,
 };
 use llmnode_runtime::{BoxFuture, Category, Limits, NodeError, Paused};
 

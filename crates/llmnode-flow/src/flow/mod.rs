@@ -129,10 +129,10 @@ pub use drive::RunFlow;
 pub use event::FlowEvent;
 pub use flows::{Flows, Fork};
 pub use graph::{Flow, FlowBuilder};
+pub use llmnode_runtime::ext::Batch;
 #[doc(inline)]
 pub use llmnode_runtime::ext::Position;
 pub use llmnode_runtime::ext::StepRecord;
-pub use llmnode_runtime::internal::Batch;
 pub use outline::{EdgeTarget, Outline, OutlineStep};
 pub use record::{FlowRecord, StepStats};
 #[cfg(feature = "journal")]

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use llmnode_runtime::ext::{Position, StepRecord};
-use llmnode_runtime::internal::milliseconds;
+use llmnode_runtime::ext::{Position, StepRecord, milliseconds};
 use llmnode_runtime::{Category, Usage};
 use serde::{Deserialize, Serialize};
 

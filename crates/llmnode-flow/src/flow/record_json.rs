@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use llmnode_runtime::ext::{Position, StepRecord};
-use llmnode_runtime::internal::{milliseconds, read_format};
+use llmnode_runtime::ext::{Position, StepRecord, milliseconds, read_format};
 use llmnode_runtime::{Category, FormatError};
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};

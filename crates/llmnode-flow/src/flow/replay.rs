@@ -2,8 +2,8 @@
 
 use std::any::{Any, TypeId, type_name};
 
-use llmnode_runtime::ext::Position;
-use llmnode_runtime::internal::{CallLimits, RunCore};
+use llmnode_runtime::ext::{Position, RunCore};
+use llmnode_runtime::internal::CallLimits;
 use llmnode_runtime::{BoxFuture, Category, Node, NodeError};
 
 use super::outline::Outline;

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use llmnode_model::internal::catch_panic;
-use llmnode_runtime::internal::{LedgerImport, RunCore};
+use llmnode_runtime::ext::{LedgerImport, RunCore};
 use llmnode_runtime::{BoxFuture, NodeError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, SystemTime};
 
 use llmnode_model::internal::is_old_hash;
-use llmnode_runtime::ext::JournaledBatch;
-use llmnode_runtime::internal::{LedgerImport, NodeKey, PriorSpend, RunCore, cut_short};
+use llmnode_runtime::ext::{JournaledBatch, LedgerImport, NodeKey, PriorSpend, RunCore, cut_short};
 use llmnode_runtime::{AttemptId, AttemptRecord, CallId, CallRecord, Category, Ledger, Usage};
 
 use super::batch_history::BatchHistory;

@@ -4,9 +4,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use llmnode_runtime::ext::{
-    JournaledAnswer, JournaledBatch, JournaledConversation, Recorder, RunEvent, RunRecorder,
+    JournaledAnswer, JournaledBatch, JournaledConversation, PriorSpend, Recorder, RunCore,
+    RunEvent, RunRecorder, recorded_by,
 };
-use llmnode_runtime::internal::{PriorSpend, RunCore, RunInternals as _, recorded_by};
+use llmnode_runtime::internal::RunInternals as _;
 use llmnode_runtime::{
     BatchApi, BoxError, BoxFuture, Map, Message, NodeError, Request, Run, ToolCall, Usage,
 };

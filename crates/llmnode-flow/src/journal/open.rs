@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use llmnode_runtime::FormatError;
-use llmnode_runtime::internal::read_format;
+use llmnode_runtime::ext::read_format;
 
 use super::error::JournalError;
 use super::line::{self, FORMAT, Line, LineContent, VERSION};

@@ -6,10 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use llmnode_runtime::ext::{
-    AnswerEvent, Compaction, JournaledAnswer, JournaledConversation as Conversation, Recorder,
-    RunEvent, RunRecorder,
+    AnswerEvent, Compaction, JournalForm as _, JournaledAnswer,
+    JournaledConversation as Conversation, Recorder, RunEvent, RunRecorder,
 };
-use llmnode_runtime::internal::JournalForm as _;
 use llmnode_runtime::{
     AttemptRecord, BoxError, BoxFuture, CallId, Message, Request, ToolCall, Usage,
 };

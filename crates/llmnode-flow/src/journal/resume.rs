@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use llmnode_runtime::internal::IntoPaused;
+use llmnode_runtime::ext::IntoPaused;
 use llmnode_runtime::{Node, NodeError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -12,11 +12,10 @@
 
 use std::time::Duration;
 
-use llmnode_model::ext::PromptParts;
+use llmnode_model::ext::{CarriedPart, Json, PromptParts};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use llmnode_model::ext::{CarriedPart, Json};
 use llmnode_model::{Delta, ModelError, ResponseFormat, Sink, TokenUsage};
 use llmnode_reader::Flag;
 use memchr::memchr;

@@ -30,7 +30,7 @@ use crate::http::service::Outgoing;
 use crate::http::usage::Usage;
 use crate::refusal::message::without_prompt;
 
-/// The embeddings endpoint of a model's server. The other crates of llmnode give it its public form.
+/// The embeddings endpoint of a model's server. `llmnode-rag` makes an embedder of it.
 #[derive(Clone)]
 pub struct EmbeddingsApi {
     inner: Arc<Inner>,

@@ -109,9 +109,8 @@ impl Toolset {
         })
     }
 
-    /// Adds a function that may ask a person before it goes on: it ends with [`Asks`](crate::internal::Asks), and is called
+    /// Adds a function that may ask a person before it goes on: it ends with [`Asks`](crate::ext::Asks), and is called
     /// again with the same arguments and the replies.
-    #[doc(hidden)]
     #[must_use]
     pub fn asking_function<F>(
         self,
@@ -153,7 +152,6 @@ impl Toolset {
     }
 
     /// Adds a tool that calls nodes in the context of the agent's call. Its arguments are checked against the schema.
-    #[doc(hidden)]
     #[must_use]
     pub fn calling(
         self,
@@ -190,7 +188,6 @@ impl Toolset {
     }
 
     /// Returns the same names, descriptions and schemas as tools that [hand off](Toolset::handoff).
-    #[doc(hidden)]
     #[must_use]
     pub fn as_handoffs(mut self, to: usize) -> Self {
         let hands_off = Some(to);
@@ -200,7 +197,6 @@ impl Toolset {
 
     /// Adds a tool whose call ends the turns of the agent: who made the call goes on elsewhere. `to` is for the caller, who gets it
     /// back. In a call that takes no handoff it is a tool [without a body](Toolset::external).
-    #[doc(hidden)]
     #[must_use]
     pub fn handoff(self, spec: ToolSpec, to: usize) -> Self {
         let hands_off = Some(to);

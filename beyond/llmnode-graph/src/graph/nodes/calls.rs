@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use llmnode_runtime::internal::ToolFn;
+use llmnode_runtime::ext::ToolFn;
 use llmnode_runtime::{Cx, OutputSchema, ToolCall, ToolReply, ToolSpec, Toolset};
 use serde_json::{Value, json};
 

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use llmnode_runtime::internal::{CxInternals as _, MAX_RESULT, ToolsetInternals as _, capped};
+use llmnode_runtime::ext::{MAX_RESULT, capped};
+
+use llmnode_runtime::internal::{CxInternals as _, ToolsetInternals as _};
 use llmnode_runtime::{BoxError, BoxFuture, Message, NodeError, ToolCall, Toolset};
 use schemars::JsonSchema;
 use serde::Deserialize;

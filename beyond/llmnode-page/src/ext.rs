@@ -1,4 +1,23 @@
-//! For the other crates of llmnode.
+//! What a page of another crate takes, to look as the page of a run does: `llmnode-serve` is made of it.
+//!
+//! Not needed to write the page of a run, which is [`Recording::page`]. It changes more often than the rest of the crate.
+//!
+//! | to show | take |
+//! |---|---|
+//! | any text, so that nothing in it becomes markup | [`Html`], with [`STYLE`] as its style sheet |
+//! | a flow, with the way that a run took | [`picture`], and [`Marks`] for what is wrong with its steps |
+//! | what a run took so far | [`figures`] |
+//! | a value that a model wrote, or who said something | [`reading`], [`role`], [`cut`] |
+//! | a run that another process began to record | [`continued`] |
+//!
+//! ```
+//! use llmnode_page::ext::{Html, reading};
+//!
+//! let mut html = Html::default();
+//! html.element("section", &[("class", "answer")], |html| reading(html, "<b>not markup</b>"));
+//! let page = html.into_string();
+//! assert!(page.starts_with("<section class=\"answer\">") && !page.contains("<b>"), "{page}");
+//! ```
 
 use std::time::Duration;
 
