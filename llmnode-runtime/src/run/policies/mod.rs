@@ -40,7 +40,7 @@
 //!
 //! # How to add one
 //!
-//! For a server that wraps its answers in a tag, `wrapped_answer.rs`:
+//! For a server that wraps its answers in a tag, `wrapped_answer.rs` (this one is tested, in `tests/wrapped_answer.rs`):
 //!
 //! ```ignore
 //! //! For the gateway of Example Inc., which wraps every answer: `<answer>..</answer>`.
@@ -152,7 +152,16 @@ pub(super) fn received(
     response: &mut Response,
     attempt: &mut AttemptView<'_>,
 ) -> Option<Judgement> {
-    for policy in POLICIES {
+    received_by(POLICIES, response, attempt)
+}
+
+/// As [`received`], by another list.
+fn received_by(
+    policies: &[&dyn Policy],
+    response: &mut Response,
+    attempt: &mut AttemptView<'_>,
+) -> Option<Judgement> {
+    for policy in policies {
         let Some(next) = policy.received(response, attempt) else {
             continue;
         };

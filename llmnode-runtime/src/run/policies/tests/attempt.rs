@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use llmnode_model::ext::{AnswerLimit, LimitSetter};
-
 use llmnode_model::internal::Ids;
 use llmnode_model::{
     BoxFuture, Category, ChatModel, Completion, FinishReason, Message, ModelError, Request, Retry,
@@ -19,7 +18,7 @@ use crate::output::AnswerKind;
 use crate::run::failure::Failure;
 use crate::run::history::History;
 use crate::run::policies;
-use crate::run::policies::policy::{AttemptView, FailedAttempt, Notes, RequestPlan};
+use crate::run::policies::policy::{AttemptView, FailedAttempt, Notes, Policy, RequestPlan};
 use crate::run::response::{Ended, Judgement, Response, Validated};
 use crate::run::tools::Round;
 use crate::settings::{EMPTY_SETTINGS, NodeKind, Resolved};
@@ -145,6 +144,14 @@ impl Attempt {
     pub(super) fn received(&mut self) -> Verdict {
         let mut response = std::mem::take(&mut self.response);
         let judgement = self.view(|view| policies::received(&mut response, view));
+        self.response = response;
+        judgement.map_or(Verdict::Validate, |judgement| outcome(&judgement))
+    }
+
+    /// Asks another list about the response.
+    pub(super) fn received_by(&mut self, list: &[&dyn Policy]) -> Verdict {
+        let mut response = std::mem::take(&mut self.response);
+        let judgement = self.view(|view| policies::received_by(list, &mut response, view));
         self.response = response;
         judgement.map_or(Verdict::Validate, |judgement| outcome(&judgement))
     }
