@@ -39,11 +39,7 @@ fn the_tag_is_taken_away_before_the_answer_is_validated() {
 
 #[test]
 fn any_other_answer_stays_as_it_is() {
-    for text in [
-        "{\"n\": 1}",
-        "<answer>{\"n\": 1}",
-        "So: <answer>1</answer>",
-    ] {
+    for text in ["{\"n\": 1}", "<answer>{\"n\": 1}", "So: <answer>1</answer>"] {
         let mut plain = Attempt::text(text).typed();
         assert_eq!(plain.received_by(&with_wrapped_answer()), Verdict::Validate);
         assert_eq!(plain.response.text, text);
