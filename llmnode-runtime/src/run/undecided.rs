@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use futures_util::future::select;
-use llmnode_model::internal::Gate;
+use llmnode_model::gate::Gate;
 use tokio::sync::Notify;
 
 /// One more failure in a row is an outage.
