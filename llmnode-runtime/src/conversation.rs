@@ -1,7 +1,7 @@
 //! The interface to a store of conversations: what a call needs of it, and no more.
 //!
 //! A call with a conversation has one *turn* in it. It comes in as a [`NewTurn`] before the first request; what comes out is the
-//! history, and a claim that keeps other writers away ([`BegunTurn`]). While the call runs it renews the claim and writes down what
+//! history, what was left out of it or summed up, and a claim that keeps other writers away ([`BegunTurn`]). While the call runs it renews the claim and writes down what
 //! was paid for; its end is one of `append`, `pause` and `fail`. The order is always this one, and nothing is asked of a model
 //! before `begin` and the first `keep` have returned.
 
@@ -47,12 +47,16 @@ pub trait TurnStore: Send + Sync {
 
     /// Appends the whole turn in one transaction: question, rounds of tools, answer. A turn that is there already is left as it is.
     ///
+    /// `covers`: what was left out or summed up in this turn, behind those that the turn [began with](BegunTurn::covers). A store that
+    /// keeps none of them has each turn shorten the whole history anew.
+    ///
     /// # Errors
     /// `conflict` as above, or the store's own.
     fn append<'a>(
         &'a self,
         turn: &'a BegunTurn,
         messages: &'a [Message],
+        covers: &'a [Covers],
     ) -> BoxFuture<'a, Result<(), NodeError>>;
 
     /// Keeps a turn that waits for a person, in place of what was kept before, and gives up the claim.
@@ -136,6 +140,8 @@ pub struct BegunTurn {
     pub revision: u64,
     /// The earlier messages, and what the program says before the question ([pins](Self::pins)).
     pub history: Vec<Message>,
+    /// What earlier turns left out of this history or summed up, in the order in which they did.
+    pub covers: Vec<Covers>,
     /// How many of these messages, the last ones, are appended with the turn.
     pub pins: usize,
     /// The number of the newest pin that the turn has.
@@ -157,6 +163,7 @@ impl BegunTurn {
             owner: String::new(),
             revision,
             history,
+            covers: Vec::new(),
             pins: 0,
             last_pin: 0,
             approves: None,
@@ -164,4 +171,21 @@ impl BegunTurn {
             is_appended: false,
         }
     }
+}
+
+/// Messages of a conversation that others stand for: what a turn left out of the prompt or summed up, since the node has
+/// [`compact`](crate::Compact). The messages themselves stay in the conversation as they are.
+///
+/// Later turns are sent the same, without a summary being made again, if their node has `compact`, too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "stores make it from what they read")]
+pub struct Covers {
+    /// How many messages the conversation had then: it is for histories that begin with them.
+    pub messages: u64,
+    /// The number of the first message that is not sent as it is, from 1 on.
+    pub first: u64,
+    /// The number of the last one. Some between them may be sent as they are.
+    pub last: u64,
+    /// What stands for them, as JSON.
+    pub body: String,
 }

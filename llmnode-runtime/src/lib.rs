@@ -32,7 +32,7 @@ mod text;
 mod validate;
 
 pub use clock::{Clock, TestClock};
-pub use conversation::{BegunTurn, NewTurn, TurnStore};
+pub use conversation::{BegunTurn, Covers, NewTurn, TurnStore};
 pub use dyn_node::DynNode;
 pub use error::NodeError;
 pub use format::FormatError;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use llmnode_runtime::{
-    Approval, BegunTurn, BoxFuture, Category, Clock, Message, NewTurn, NodeError, Paused,
+    Approval, BegunTurn, BoxFuture, Category, Clock, Covers, Message, NewTurn, NodeError, Paused,
     TurnStore, Unfinished,
 };
 use serde_json::Value;
@@ -92,7 +92,8 @@ impl Chat {
         Ok(ChatInfo::of(self.row().await?))
     }
 
-    /// Returns the whole history, as the next call has it.
+    /// Returns the whole history, as the next call has it. A node with [`compact`](llmnode_runtime::Compact) sends less, once earlier
+    /// turns have left out or summed up a part of it.
     ///
     /// # Errors
     /// `config_error` if it is damaged, with the number of the message; `aborted` if the database fails.
@@ -380,6 +381,7 @@ impl Chat {
         let pins = had.iter().filter(|one| one.number >= first).count();
         let history = history::read(&*self.store, &had).await?;
         let mut turn = BegunTurn::new(id, row.revision, history);
+        turn.covers = history::covers(&*self.store, &row, first.saturating_sub(1)).await?;
         turn.pins = pins;
         turn.is_appended = true;
         Ok(Some(turn))
@@ -393,6 +395,7 @@ impl Chat {
         let count = pins.len();
         history.extend(pins);
         let mut turn = BegunTurn::new(id, row.revision, history);
+        turn.covers = history::covers(&*self.store, &row, row.messages).await?;
         owner.clone_into(&mut turn.owner);
         turn.pins = count;
         turn.last_pin = last_pin;
@@ -410,7 +413,12 @@ impl Chat {
         .await
     }
 
-    async fn append_all(&self, turn: &BegunTurn, messages: &[Message]) -> Result<(), NodeError> {
+    async fn append_all(
+        &self,
+        turn: &BegunTurn,
+        messages: &[Message],
+        covers: &[Covers],
+    ) -> Result<(), NodeError> {
         let pins = turn.history.len().saturating_sub(turn.pins);
         let pins = turn.history.get(pins..).unwrap_or_default();
         let count = (pins.len() + messages.len()) as u64;
@@ -419,6 +427,7 @@ impl Chat {
             let mut change = Change {
                 row: next,
                 has_new_bodies: true,
+                covers: covers.to_vec(),
                 ..Change::default()
             };
             let pinned = pins.iter().map(|message| (true, message));
@@ -512,9 +521,10 @@ impl TurnStore for Chat {
         &'a self,
         turn: &'a BegunTurn,
         messages: &'a [Message],
+        covers: &'a [Covers],
     ) -> BoxFuture<'a, Result<(), NodeError>> {
         Box::pin(async move {
-            let outcome = self.append_all(turn, messages).await;
+            let outcome = self.append_all(turn, messages, covers).await;
             // The answer of the database may have been lost behind a commit.
             if outcome.is_err() && self.store.turn(&self.id, &turn.id).await?.is_some() {
                 return Ok(());

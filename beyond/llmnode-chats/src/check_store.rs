@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use llmnode_runtime::{BoxError, BoxFuture};
+use llmnode_runtime::{BoxError, BoxFuture, Covers};
 
 use crate::ids;
 use crate::store::{
@@ -11,13 +11,14 @@ use crate::store::{
 
 pub(crate) async fn check_store(store: &dyn Store) -> Result<(), BoxError> {
     let place = format!("check-store/{}/", ids::unique());
-    let checks: [Check; 6] = [
+    let checks: [Check; 7] = [
         |store, place| Box::pin(rows_come_back(store, place)),
         |store, place| Box::pin(one_writer_wins(store, place)),
         |store, place| Box::pin(messages_come_back(store, place)),
         |store, place| Box::pin(lists_go_on(store, place)),
         |store, place| Box::pin(forks_hold_their_parent(store, place)),
         |store, place| Box::pin(blobs_are_stored_once(store, place)),
+        |store, place| Box::pin(covers_come_back(store, place)),
     ];
     for check in checks {
         check(store, &place).await?;
@@ -257,6 +258,50 @@ async fn messages_come_back(store: &dyn Store, place: &str) -> Result<(), BoxErr
         "no turn that nobody wrote",
     )?;
     promise(store.delete(&[id]).await?, "a conversation is deleted")
+}
+
+fn covers(messages: u64, first: u64) -> Covers {
+    Covers {
+        messages,
+        first,
+        last: messages - 1,
+        body: format!("{{\"of\": \"{messages} ü\\u0000\"}}"),
+    }
+}
+
+async fn covers_come_back(store: &dyn Store, place: &str) -> Result<(), BoxError> {
+    // Two of one place, which come back in their order.
+    let all = [covers(4, 1), covers(9, 3), covers(9, 2), covers(12, 1)];
+    let first = Change {
+        row: row(place, "covers", 1),
+        covers: all[..1].to_vec(),
+        ..Change::default()
+    };
+    let id = first.row.id.clone();
+    let second = Change {
+        row: row(place, "covers", 2),
+        over: Some(1),
+        covers: all[1..].to_vec(),
+        ..Change::default()
+    };
+    promise(
+        store.write(&first).await? && store.write(&second).await?,
+        "covers are written with their row",
+    )?;
+    promise(
+        !store.write(&second).await?,
+        "no covers without their row",
+    )?;
+    for (messages, count) in [(3, 0), (4, 1), (11, 3), (12, 4), (u64::MAX, 4)] {
+        let stored = store.covers(&id, messages).await?;
+        promise(
+            stored == all[..count],
+            "covers of a history of so many messages come back, in order",
+        )?;
+    }
+    promise(store.delete(std::slice::from_ref(&id)).await?, "a conversation is deleted")?;
+    let left = store.covers(&id, u64::MAX).await?;
+    promise(left.is_empty(), "covers go with their conversation")
 }
 
 async fn lists_go_on(store: &dyn Store, place: &str) -> Result<(), BoxError> {

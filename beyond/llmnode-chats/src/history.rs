@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-use llmnode_runtime::{Category, Message, NodeError, Role};
+use llmnode_runtime::{Category, Covers, Message, NodeError, Role};
 
 use crate::body;
 use crate::store::{ChatRow, Parent, Store, StoredMessage};
@@ -55,6 +55,34 @@ fn check_numbers(row: &ChatRow, first: u64, messages: &[StoredMessage]) -> Resul
         }
     }
     Ok(())
+}
+
+/// What stands for messages where the history was shortened, if it has so many messages. A fork has what its parent's history had
+/// that it shares.
+pub(crate) async fn covers(
+    store: &dyn Store,
+    row: &ChatRow,
+    messages: u64,
+) -> Result<Vec<Covers>, NodeError> {
+    let mut parts = Vec::new();
+    let mut chat = row.id.clone();
+    let mut parent = row.parent.clone();
+    let mut messages = messages;
+    for _ in 0..MOST_FORKS {
+        parts.push(store.covers(&chat, messages).await?);
+        let Some(Parent {
+            chat: next,
+            messages: shared,
+        }) = parent
+        else {
+            break;
+        };
+        messages = messages.min(shared);
+        parent = store.read(&next).await?.and_then(|above| above.parent);
+        chat = next;
+    }
+    parts.reverse();
+    Ok(parts.into_iter().flatten().collect())
 }
 
 /// Their messages, with attachments.

@@ -23,7 +23,7 @@ mod turns;
 pub use chat::{Chat, ChatMessage};
 pub use conversations::Conversations;
 pub use info::ChatInfo;
-pub use llmnode_runtime::{BegunTurn, NewTurn, TurnStore};
+pub use llmnode_runtime::{BegunTurn, Covers, NewTurn, TurnStore};
 pub use store::{
     Blob, Change, ChatRow, Claim, KeptPause, KeptTurn, Parent, Pin, Store, StoredMessage,
 };

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use llmnode_model::internal::lock;
-use llmnode_runtime::{BoxFuture, NodeError};
+use llmnode_runtime::{BoxFuture, Covers, NodeError};
 
 use crate::store::{Blob, Change, ChatRow, Store, StoredMessage};
 
@@ -28,6 +28,7 @@ struct KeptChat {
     row: ChatRow,
     /// Its own messages.
     messages: Vec<StoredMessage>,
+    covers: Vec<Covers>,
 }
 
 impl MemoryChats {
@@ -56,9 +57,11 @@ impl Tables {
             .or_insert_with(|| KeptChat {
                 row: ChatRow::default(),
                 messages: Vec::new(),
+                covers: Vec::new(),
             });
         chat.row = change.row.clone();
         chat.messages.extend_from_slice(&change.messages);
+        chat.covers.extend_from_slice(&change.covers);
         true
     }
 
@@ -108,6 +111,18 @@ impl Store for MemoryChats {
         let own = tables.chats.get(chat).map(|chat| &*chat.messages);
         let wanted = own.unwrap_or_default().iter();
         let wanted = wanted.filter(|one| numbers.contains(&one.number)).cloned();
+        Box::pin(ready(Ok(wanted.collect())))
+    }
+
+    fn covers<'a>(
+        &'a self,
+        chat: &'a str,
+        messages: u64,
+    ) -> BoxFuture<'a, Result<Vec<Covers>, NodeError>> {
+        let tables = lock(&self.tables);
+        let own = tables.chats.get(chat).map(|chat| &*chat.covers);
+        let wanted = own.unwrap_or_default().iter();
+        let wanted = wanted.filter(|one| one.messages <= messages).cloned();
         Box::pin(ready(Ok(wanted.collect())))
     }
 

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use llmnode_runtime::{BoxFuture, NodeError};
+use llmnode_runtime::{BoxFuture, Covers, NodeError};
 
 /// Where conversations are kept. [`Conversations::over`](crate::Conversations::over) takes one.
 ///
@@ -23,6 +23,14 @@ pub trait Store: Send + Sync + 'static {
         numbers: RangeInclusive<u64>,
     ) -> BoxFuture<'a, Result<Vec<StoredMessage>, NodeError>>;
 
+    /// Returns what stands for the conversation's own messages where `compact` shortened it, for a history of so many messages: those
+    /// [`Covers`] that were made with no more of them, in the order in which they were written.
+    fn covers<'a>(
+        &'a self,
+        chat: &'a str,
+        messages: u64,
+    ) -> BoxFuture<'a, Result<Vec<Covers>, NodeError>>;
+
     /// Returns blobs by their hashes, in any order.
     fn blobs<'a>(&'a self, hashes: &'a [String]) -> BoxFuture<'a, Result<Vec<Blob>, NodeError>>;
 
@@ -33,7 +41,7 @@ pub trait Store: Send + Sync + 'static {
         turn: &'a str,
     ) -> BoxFuture<'a, Result<Option<u64>, NodeError>>;
 
-    /// Writes a row, new messages and their blobs in one transaction. `false`: the stored row does not have the version that it is
+    /// Writes a row, new messages with their blobs, and new covers in one transaction. `false`: the stored row does not have the version that it is
     /// written over, or the parent of a new row is gone; then nothing is written.
     fn write<'a>(&'a self, change: &'a Change) -> BoxFuture<'a, Result<bool, NodeError>>;
 
@@ -190,4 +198,6 @@ pub struct Change {
     pub messages: Vec<StoredMessage>,
     /// The blobs of these messages. Those that are there already are left as they are.
     pub blobs: Vec<Blob>,
+    /// What stands for messages of this turn or of earlier ones, behind those that are there.
+    pub covers: Vec<Covers>,
 }

@@ -490,10 +490,6 @@ impl<'r> CallGuard<'r> {
         lock(&self.state).compacted = compacted;
     }
 
-    pub(crate) fn is_compacted(&self) -> bool {
-        !lock(&self.state).compacted.is_empty()
-    }
-
     pub(crate) fn take_compacted(&self) -> Vec<Compacted> {
         std::mem::take(&mut lock(&self.state).compacted)
     }
@@ -519,7 +515,8 @@ impl<'r> CallGuard<'r> {
         )
     }
 
-    /// The conversation so far, and all tools that were executed in it.
+    /// The conversation so far, and all tools that were executed in it. What was left out of it or summed up stands before it, as it
+    /// was: so the first result of a call is what its tool returned.
     pub(crate) fn tool_conversation(&self) -> (Vec<Message>, Vec<ToolRecord>) {
         let state = lock(&self.state);
         let history = &state.history;
@@ -527,7 +524,12 @@ impl<'r> CallGuard<'r> {
         for attempt in &history.attempts {
             tools.extend(attempt.tools.iter().cloned());
         }
-        (state.messages.clone(), tools)
+        let replaced = state.compacted.iter().flat_map(|one| &one.replaced);
+        let mut messages: Vec<Message> = replaced
+            .flat_map(|replaced| replaced.messages.iter().cloned())
+            .collect();
+        messages.extend(state.messages.iter().cloned());
+        (messages, tools)
     }
 
     /// Notes an answer that came from the journal, with what it had cost. `None`: the journal does not have the usage.

@@ -140,6 +140,25 @@ impl Compaction {
         })
     }
 
+    /// The same in the conversation without its first messages. `None`: it is about them.
+    pub(crate) fn without_opening(&self, opening: usize) -> Option<Compaction> {
+        let mut moved = self.clone();
+        moved.length = moved.length.checked_sub(opening)?;
+        for edit in &mut moved.edits {
+            edit.at = edit.at.checked_sub(opening)?;
+        }
+        Some(moved)
+    }
+
+    /// The same behind so many messages.
+    pub(crate) fn behind_opening(mut self, opening: usize) -> Compaction {
+        self.length = self.length.saturating_add(opening);
+        for edit in &mut self.edits {
+            edit.at = edit.at.saturating_add(opening);
+        }
+        self
+    }
+
     fn fits(&self, opening: usize, length: usize) -> bool {
         let mut free = opening;
         for edit in &self.edits {

@@ -793,7 +793,7 @@ async fn end_turn(
     outcome: Result<(), NodeError>,
 ) -> Result<(), NodeError> {
     let whole = match outcome {
-        Ok(()) => conversation_with(scope, answer),
+        Ok(()) => conversation_with(scope, answer, turn.is_shorter()),
         Err(error) => Err(error),
     };
     match whole {
@@ -808,6 +808,7 @@ async fn end_turn(
 fn conversation_with(
     scope: &CallGuard<'_>,
     answer: Option<Result<String, serde_json::Error>>,
+    was_shorter: bool,
 ) -> Result<Vec<Message>, NodeError> {
     let text = match answer {
         Some(Ok(text)) => text,
@@ -824,7 +825,7 @@ fn conversation_with(
     let message = Message::assistant(text)
         .carrying(scope.carried())
         // Of a compacted conversation, the store has all messages, and the tokens are those of the short one.
-        .counted(tokens(&record).filter(|_| !scope.is_compacted()))
+        .counted(tokens(&record).filter(|_| !was_shorter))
         .answering(sent(&record));
     messages.push(message);
     Ok(messages)

@@ -5,21 +5,32 @@
 
 use std::future::poll_fn;
 use std::pin::pin;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::task::Poll;
 
+use llmnode_model::internal::lock;
 use llmnode_model::{Category, Message, Request};
 
 use crate::clock::Clock;
-use crate::conversation::{BegunTurn, NewTurn, TurnStore};
+use crate::conversation::{BegunTurn, Covers, NewTurn, TurnStore};
 use crate::error::NodeError;
 use crate::pause::Unfinished;
 
 pub(super) struct Turn<'r> {
     store: &'r dyn TurnStore,
     begun: OnceLock<BegunTurn>,
+    shortened: Mutex<Shortened>,
     has_ended: AtomicBool,
+}
+
+/// What the model was sent in place of the whole conversation.
+#[derive(Default)]
+pub(super) struct Shortened {
+    /// Anything: in this turn, or in an earlier one.
+    pub(super) is_shorter: bool,
+    /// What this turn left out or summed up.
+    pub(super) covers: Vec<Covers>,
 }
 
 impl<'r> Turn<'r> {
@@ -27,6 +38,7 @@ impl<'r> Turn<'r> {
         Turn {
             store,
             begun: OnceLock::new(),
+            shortened: Mutex::default(),
             has_ended: AtomicBool::new(false),
         }
     }
@@ -51,6 +63,21 @@ impl<'r> Turn<'r> {
     /// How many messages of the conversation are not the turn's own.
     pub(super) fn history(&self) -> usize {
         self.begun.get().map_or(0, |begun| begun.history.len())
+    }
+
+    /// What earlier turns left out of these messages, or summed up.
+    pub(super) fn covers(&self) -> &[Covers] {
+        self.begun.get().map_or(&[], |begun| &begun.covers)
+    }
+
+    /// The call has ended its conversation with the model.
+    pub(super) fn set_shortened(&self, shortened: Shortened) {
+        *lock(&self.shortened) = shortened;
+    }
+
+    /// Whether the model was sent less than the whole conversation.
+    pub(super) fn is_shorter(&self) -> bool {
+        lock(&self.shortened).is_shorter
     }
 
     /// The turn, if there is something to write.
@@ -120,7 +147,8 @@ impl<'r> Turn<'r> {
         let ended = match outcome {
             Ok(mut messages) => {
                 messages.drain(..begun.history.len().min(messages.len()));
-                self.store.append(begun, &messages).await
+                let covers = std::mem::take(&mut lock(&self.shortened).covers);
+                self.store.append(begun, &messages, &covers).await
             }
             Err(error) => self.fail(begun, error).await,
         };

@@ -11,7 +11,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use llmnode_runtime::{BoxFuture, Category, NodeError};
+use llmnode_runtime::{BoxFuture, Category, Covers, NodeError};
 use tokio_postgres::Client;
 
 use self::pool::{Connect, Pool};
@@ -19,9 +19,12 @@ use self::pool::{Connect, Pool};
 use crate::store::{Blob, Change, ChatRow, Store, StoredMessage};
 
 /// The tables, as SQL that one may run oneself.
-pub(crate) const TABLES: &str = include_str!("tables.sql");
+pub(crate) const TABLES: &str = concat!(include_str!("tables.sql"), include_str!("covers.sql"));
 
-const VERSION: i64 = 1;
+/// What the second version of the tables adds to the first one.
+const SECOND: &str = include_str!("covers.sql");
+
+const VERSION: i64 = 2;
 
 /// Two programs must not create the tables at once.
 const LOCK: i64 = 0x6c6c_6d63;
@@ -75,10 +78,19 @@ async fn create_tables(client: &mut Client) -> Result<(), NodeError> {
             );
             return Err(NodeError::new(Category::ConfigError, why));
         }
-        return Ok(());
+        if version < VERSION {
+            transaction.batch_execute(SECOND).await.map_err(not_migrated)?;
+        }
+    } else {
+        transaction.batch_execute(TABLES).await.map_err(fault)?;
     }
-    transaction.batch_execute(TABLES).await.map_err(fault)?;
     transaction.commit().await.map_err(fault)
+}
+
+fn not_migrated(error: tokio_postgres::Error) -> NodeError {
+    let why = "the tables of Postgres have version 1, and could not be brought to version 2; run the end of \
+               `Conversations::POSTGRES_TABLES`, from \"Version 2\" on, as a role that may create tables";
+    NodeError::new(Category::ConfigError, why).with_source(fault(error))
 }
 
 fn fault(error: tokio_postgres::Error) -> NodeError {
@@ -122,6 +134,19 @@ impl Store for PostgresChats {
                 .map_err(fault)?;
             self.pool.give_back(client);
             Ok(messages)
+        })
+    }
+
+    fn covers<'a>(
+        &'a self,
+        chat: &'a str,
+        messages: u64,
+    ) -> BoxFuture<'a, Result<Vec<Covers>, NodeError>> {
+        Box::pin(async move {
+            let client = self.pool.client().await?;
+            let covers = read::covers(&client, chat, messages).await.map_err(fault)?;
+            self.pool.give_back(client);
+            Ok(covers)
         })
     }
 

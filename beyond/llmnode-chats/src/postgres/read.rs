@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use llmnode_runtime::Covers;
 use tokio_postgres::{Client, Error, IsolationLevel, Row, Transaction};
 
 use crate::store::{Blob, ChatRow, Claim, KeptPause, KeptTurn, Parent, Pin, StoredMessage};
@@ -120,6 +121,22 @@ pub(super) async fn messages(
         }
     }
     Ok(messages)
+}
+
+pub(super) async fn covers(
+    client: &Client,
+    chat: &str,
+    messages: u64,
+) -> Result<Vec<Covers>, Error> {
+    let select = "SELECT n, first, last, body FROM covers WHERE chat = $1 AND n <= $2 ORDER BY n, place";
+    let rows = client.query(select, &[&chat, &signed(messages)]).await?;
+    let covers = rows.iter().map(|row| Covers {
+        messages: number(row, 0),
+        first: number(row, 1),
+        last: number(row, 2),
+        body: row.get(3),
+    });
+    Ok(covers.collect())
 }
 
 pub(super) async fn blobs(client: &Client, hashes: &[String]) -> Result<Vec<Blob>, Error> {

@@ -1,4 +1,4 @@
--- Conversations of llmnode in Postgres, version 1. llmnode runs this file where the table `chats_version` is missing; run it yourself
+-- Conversations of llmnode in Postgres. Version 1. llmnode runs this where the table `chats_version` is missing; run it yourself
 -- if the role of the program may not create tables. The tables are made in the first schema of the search path.
 
 CREATE TABLE chats_version (version BIGINT NOT NULL);

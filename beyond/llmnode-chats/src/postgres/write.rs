@@ -32,6 +32,7 @@ async fn try_write(client: &mut Client, change: &Change) -> Result<bool, Error> 
     }
     write_rest(&transaction, change).await?;
     write_messages(&transaction, change).await?;
+    write_covers(&transaction, change).await?;
     transaction.commit().await?;
     Ok(true)
 }
@@ -168,8 +169,26 @@ async fn write_messages(transaction: &Transaction<'_>, change: &Change) -> Resul
     Ok(())
 }
 
+async fn write_covers(transaction: &Transaction<'_>, change: &Change) -> Result<(), Error> {
+    let insert =
+        "INSERT INTO covers (chat, n, place, first, last, body) VALUES ($1, $2, $3, $4, $5, $6)";
+    for (place, one) in (1_i64..).zip(&change.covers) {
+        let messages = signed(one.messages);
+        let first = signed(one.first);
+        let last = signed(one.last);
+        transaction
+            .execute(
+                insert,
+                &[&change.row.id, &messages, &place, &first, &last, &one.body],
+            )
+            .await?;
+    }
+    Ok(())
+}
+
 /// What refers to a chat, and the chat last. `$1`: ids.
-const OF_CHATS: [&str; 7] = [
+const OF_CHATS: [&str; 8] = [
+    "DELETE FROM covers WHERE chat = ANY($1)",
     "DELETE FROM message_blob WHERE chat = ANY($1)",
     "DELETE FROM message WHERE chat = ANY($1)",
     "DELETE FROM claim WHERE chat = ANY($1)",

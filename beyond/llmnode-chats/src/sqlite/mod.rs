@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use llmnode_model::internal::lock;
-use llmnode_runtime::{BoxFuture, Category, NodeError};
+use llmnode_runtime::{BoxFuture, Category, Covers, NodeError};
 use rusqlite::Connection;
 
 use self::fault::fault;
@@ -86,6 +86,15 @@ impl Store for SqliteChats {
         self.on_thread(move |connection| {
             read::messages(&*connection.transaction()?, &chat, &numbers)
         })
+    }
+
+    fn covers<'a>(
+        &'a self,
+        chat: &'a str,
+        messages: u64,
+    ) -> BoxFuture<'a, Result<Vec<Covers>, NodeError>> {
+        let chat = chat.to_owned();
+        self.on_thread(move |connection| read::covers(connection, &chat, messages))
     }
 
     fn blobs<'a>(&'a self, hashes: &'a [String]) -> BoxFuture<'a, Result<Vec<Blob>, NodeError>> {

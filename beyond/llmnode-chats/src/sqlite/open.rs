@@ -13,10 +13,10 @@ use super::fault::fault;
 const APPLICATION: i64 = 0x6c6c_6d63;
 
 /// The tables of an empty file.
-pub(crate) const TABLES: &str = include_str!("tables.sql");
+pub(crate) const TABLES: &str = concat!(include_str!("tables.sql"), include_str!("covers.sql"));
 
 /// What each version of the tables adds to the one before. They run in one transaction.
-const MIGRATIONS: &[&str] = &[TABLES];
+const MIGRATIONS: &[&str] = &[include_str!("tables.sql"), include_str!("covers.sql")];
 
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -121,21 +121,18 @@ mod tests {
     #[test]
     fn an_older_file_is_migrated_at_once_and_only_once() {
         let mut connection = Connection::open_in_memory().unwrap();
-        let second = "ALTER TABLE chat ADD COLUMN title TEXT";
-        assert!(matches!(
-            migrate(&mut connection, MIGRATIONS).unwrap(),
-            Version::Ours
-        ));
-        let both = [TABLES, second];
-        for _ in 0..2 {
-            let version = migrate(&mut connection, &both).unwrap();
+        let next = "ALTER TABLE chat ADD COLUMN title TEXT";
+        let mut all = MIGRATIONS.to_vec();
+        all.push(next);
+        for known in [&all[..1], MIGRATIONS, MIGRATIONS, &all, &all] {
+            let version = migrate(&mut connection, known).unwrap();
             assert!(matches!(version, Version::Ours));
         }
         connection
             .execute("UPDATE chat SET title = 'a'", [])
             .unwrap();
         let version = migrate(&mut connection, MIGRATIONS).unwrap();
-        assert!(matches!(version, Version::Newer(2)));
+        assert!(matches!(version, Version::Newer(3)));
     }
 
     #[test]
@@ -143,7 +140,9 @@ mod tests {
         let mut connection = Connection::open_in_memory().unwrap();
         migrate(&mut connection, MIGRATIONS).unwrap();
         let broken = "ALTER TABLE chat ADD COLUMN title TEXT; SELECT nonsense FROM nowhere";
-        assert!(migrate(&mut connection, &[TABLES, broken]).is_err());
+        let mut all = MIGRATIONS.to_vec();
+        all.push(broken);
+        assert!(migrate(&mut connection, &all).is_err());
         let version = migrate(&mut connection, MIGRATIONS).unwrap();
         assert!(matches!(version, Version::Ours));
     }

@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use llmnode_runtime::Covers;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::store::{Blob, ChatRow, Claim, KeptPause, KeptTurn, Parent, Pin, StoredMessage};
@@ -114,6 +115,25 @@ pub(super) fn messages(
         }
     }
     Ok(messages)
+}
+
+pub(super) fn covers(
+    connection: &Connection,
+    chat: &str,
+    messages: u64,
+) -> rusqlite::Result<Vec<Covers>> {
+    let messages = messages.min(i64::MAX as u64);
+    connection
+        .prepare_cached("SELECT n, first, last, body FROM covers WHERE chat = ?1 AND n <= ?2 ORDER BY n, place")?
+        .query_map(params![chat, messages], |row| {
+            Ok(Covers {
+                messages: row.get(0)?,
+                first: row.get(1)?,
+                last: row.get(2)?,
+                body: row.get(3)?,
+            })
+        })?
+        .collect()
 }
 
 pub(super) fn blobs(connection: &Connection, hashes: Vec<String>) -> rusqlite::Result<Vec<Blob>> {

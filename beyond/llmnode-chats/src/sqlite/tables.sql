@@ -1,4 +1,5 @@
--- Conversations of llmnode in SQLite, version 1. llmnode runs this file when it opens an empty database.
+-- Conversations of llmnode in SQLite. llmnode runs this when it opens an empty database, and what a version adds when it opens
+-- an older one. Version 1.
 
 -- One row for each conversation. `version` is another one after each write: whoever writes says which one was read.
 CREATE TABLE chat (

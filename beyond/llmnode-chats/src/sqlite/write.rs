@@ -11,6 +11,7 @@ pub(super) fn write(connection: &mut Connection, change: &Change) -> rusqlite::R
     }
     write_rest(&transaction, change)?;
     write_messages(&transaction, change)?;
+    write_covers(&transaction, change)?;
     transaction.commit()?;
     Ok(true)
 }
@@ -143,8 +144,26 @@ fn write_messages(transaction: &Transaction<'_>, change: &Change) -> rusqlite::R
     Ok(())
 }
 
+fn write_covers(transaction: &Transaction<'_>, change: &Change) -> rusqlite::Result<()> {
+    let mut insert = transaction.prepare_cached(
+        "INSERT INTO covers (chat, n, place, first, last, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?;
+    for (place, one) in (1_u64..).zip(&change.covers) {
+        insert.execute(params![
+            change.row.id,
+            one.messages,
+            place,
+            one.first,
+            one.last,
+            one.body
+        ])?;
+    }
+    Ok(())
+}
+
 /// What refers to a chat, and the chat last.
-const OF_A_CHAT: [&str; 6] = [
+const OF_A_CHAT: [&str; 7] = [
+    "DELETE FROM covers WHERE chat = ?1",
     "DELETE FROM message_blob WHERE chat = ?1",
     "DELETE FROM message WHERE chat = ?1",
     "DELETE FROM claim WHERE chat = ?1",

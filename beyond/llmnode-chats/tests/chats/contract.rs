@@ -44,7 +44,7 @@ for chat, rev in db.execute("SELECT id, rev FROM chat ORDER BY id"):
     for n, body in db.execute("SELECT n, body FROM message WHERE chat = ? ORDER BY n", [chat]):
         message = json.loads(body)
         print(n, message["role"], message["content"])
-for table in ["claim", "pause", "unfinished", "pin", "blob", "message_blob"]:
+for table in ["claim", "pause", "unfinished", "pin", "blob", "message_blob", "covers"]:
     print(table, db.execute("SELECT count(*) FROM " + table).fetchone()[0])
 "#;
 
@@ -83,7 +83,8 @@ async fn a_script_in_python_reads_the_tables() {
             "unfinished 0",
             "pin 1",
             "blob 0",
-            "message_blob 0"
+            "message_blob 0",
+            "covers 0"
         ],
         "{error}"
     );
@@ -99,6 +100,7 @@ fn the_tables_are_a_file_that_one_can_run_oneself() {
         "unfinished",
         "pin",
         "blob",
+        "covers",
     ] {
         assert!(
             Conversations::SQLITE_TABLES.contains(&format!("CREATE TABLE {table} (")),

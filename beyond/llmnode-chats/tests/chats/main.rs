@@ -7,6 +7,7 @@
     reason = "tests"
 )]
 
+mod compacted;
 mod contract;
 mod flow_kills;
 mod flows;

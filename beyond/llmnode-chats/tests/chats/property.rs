@@ -252,7 +252,7 @@ async fn late(pair: &mut (Chat, Expected), asked: usize) {
     let begun = dead.begin(NewTurn::new(&clock)).await.unwrap();
     turn(pair, asked, 1).await;
     let messages = [Message::user("Late?"), Message::assistant("Late.")];
-    let error = dead.append(&begun, &messages).await.unwrap_err();
+    let error = dead.append(&begun, &messages, &[]).await.unwrap_err();
     assert_eq!(error.category(), Category::Conflict);
 }
 

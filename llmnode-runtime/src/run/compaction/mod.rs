@@ -14,8 +14,10 @@
 //! 5. The edits are written into the journal before the request goes out, and done.
 //!
 //! The messages as they were stay here (`originals.rs`): a pause, a failed call and a store of conversations keep them, so that
-//! compacting never loses anything but what the model is sent. Without `compact` in the node, nobody here is asked.
+//! compacting never loses anything but what the model is sent. A store keeps what was done to them, too, for the next turn
+//! (`covers.rs`). Without `compact` in the node, nobody here is asked.
 
+mod covers;
 mod originals;
 mod program;
 mod quotes;

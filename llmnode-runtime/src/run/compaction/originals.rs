@@ -72,6 +72,11 @@ impl Originals {
         }
     }
 
+    /// How many messages were sent after the last compaction.
+    pub(super) fn sent(&self) -> usize {
+        self.sent
+    }
+
     pub(super) fn done(&self) -> &[Compaction] {
         &self.done
     }

@@ -35,7 +35,7 @@ pub(super) fn message_tokens(message: &Message) -> u64 {
 }
 
 /// Tools and the schema of the answer, which are sent before the messages.
-fn listed_tokens(request: &Request) -> u64 {
+pub(super) fn listed_tokens(request: &Request) -> u64 {
     let tools: usize = request.tools.iter().map(tool_bytes).sum();
     let schema = request.output.as_deref();
     let schema = schema.map_or(0, |schema| schema.plain().get().len());

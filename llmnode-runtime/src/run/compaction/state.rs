@@ -3,12 +3,14 @@
 use llmnode_model::{Message, Request, Role};
 use llmnode_reader::text::one_line;
 
+use super::covers;
 use super::originals::Originals;
 use super::quotes::Sources;
 use super::results;
 use super::rules::{Compact, share_of};
-use super::size::{message_tokens, request_tokens};
+use super::size::{listed_tokens, message_tokens, messages_tokens, request_tokens};
 use super::summary::{Part, Summary, pieces, summary_message};
+use crate::conversation::Covers;
 use crate::ledger::{Compacted, Compaction, CompactionCause, CompactionStep, Edit};
 use crate::pause::CompactedSoFar;
 
@@ -106,6 +108,11 @@ impl Compacting {
         let length = request.messages.len();
         self.is_refused = !self.edits_of_refused(request, length).is_empty()
             || self.part_of_refused(request, length, self.bound).is_some();
+        self.is_refused
+    }
+
+    /// Whether the model has refused the conversation, and it can be made shorter.
+    pub(in crate::run) fn is_refused(&self) -> bool {
         self.is_refused
     }
 
@@ -357,8 +364,44 @@ impl Compacting {
     pub(in crate::run) fn restore(&mut self, before: &CompactedSoFar, request: &mut Request) {
         self.counted = before.counted;
         self.after_last = before.after_last;
+        self.restore_done(&before.done, request);
+    }
+
+    /// Goes on with a history that earlier turns compacted. What they replaced is nothing that this call reports.
+    pub(in crate::run) fn restore_covers(&mut self, covers: &[Covers], request: &mut Request) {
+        let done = covers::read(covers, self.opening).unwrap_or_else(|unread| {
+            tracing::warn!(
+                target: "llmnode::chat",
+                "what stands for earlier messages cannot be read, and they are sent as they are: {}", unread.why
+            );
+            unread.done
+        });
+        self.restore_done(&done, request);
+        self.whole.take_replaced();
+        if !self.whole.done().is_empty() {
+            let then = request.messages.get(..self.whole.sent());
+            let tokens = messages_tokens(then.unwrap_or_default());
+            self.after_last = Some(tokens.saturating_add(listed_tokens(request)));
+        }
+    }
+
+    /// What a store keeps of this call, behind what it has: of so many messages that it gets, with those that it has.
+    pub(in crate::run) fn covers(&self, before: &[Covers], messages: usize) -> Vec<Covers> {
+        if self.whole.done().is_empty() {
+            return Vec::new();
+        }
+        let mut all = covers::written(self.whole.done(), self.opening);
+        // A call may go on after one of another chat, whose compactions are not about these messages.
+        if !all.starts_with(before) {
+            return Vec::new();
+        }
+        all.retain(|one| one.messages <= messages as u64);
+        all.split_off(before.len().min(all.len()))
+    }
+
+    fn restore_done(&mut self, done: &[Compaction], request: &mut Request) {
         self.whole
-            .restore(&before.done, self.opening, &mut request.messages);
+            .restore(done, self.opening, &mut request.messages);
         if let Some(question) = request.question {
             let mut place = Some(usize::from(question));
             for compaction in self.whole.done() {

@@ -14,6 +14,7 @@ use crate::run::policies::count_paused;
 use crate::run::resume::{Now, fingerprint};
 use crate::run::shown;
 use crate::run::tools::{Round, RunningRound, take_over};
+use crate::run::turn::{Shortened, Turn};
 
 impl ModelAttempts<'_, '_> {
     pub(super) fn other_model(&self) -> Option<String> {
@@ -141,18 +142,19 @@ impl ModelAttempts<'_, '_> {
     /// A report has what was sent. A store of conversations gets all messages as they were.
     pub(in crate::run) fn finish(&mut self) {
         let call = self.plan.context.call;
-        if self.plan.context.turn().is_some() {
-            self.restore_originals();
-        }
-        if let Some(compacting) = &mut self.history.compacting {
-            call.set_compacted(compacting.take_replaced());
-        }
         // The answer has the text of the turns that it continues.
         let continued = if self.request.output.is_none() {
             count_paused(&self.request)
         } else {
             0
         };
+        self.leave_covers(continued);
+        if self.plan.context.turn().is_some() {
+            self.restore_originals();
+        }
+        if let Some(compacting) = &mut self.history.compacting {
+            call.set_compacted(compacting.take_replaced());
+        }
         let mut messages = std::mem::take(&mut self.request.messages);
         messages.truncate(self.stable_len.saturating_sub(continued));
         messages.drain(..self.opening.min(messages.len()));
@@ -182,8 +184,21 @@ impl ModelAttempts<'_, '_> {
         if self.plan.context.turn().is_none() {
             return;
         }
+        self.leave_covers(0);
         let messages = self.whole(self.opening);
         self.plan.context.call.set_messages(messages);
+    }
+
+    /// Leaves in the turn what its store keeps of compactions. `gone`: so many of the last messages are not kept.
+    fn leave_covers(&self, gone: usize) {
+        let turn = self.plan.context.turn();
+        if let (Some(turn), Some(compacting)) = (turn, &self.history.compacting) {
+            let kept = self.whole_length().saturating_sub(self.opening + gone);
+            turn.set_shortened(Shortened {
+                is_shorter: !compacting.done().is_empty(),
+                covers: compacting.covers(turn.covers(), kept),
+            });
+        }
     }
 
     /// What a failed call has paid for. `None`: no turn is whole.
@@ -214,6 +229,7 @@ impl ModelAttempts<'_, '_> {
 
     pub(super) fn resume(&mut self) -> Result<(), NodeError> {
         let Some(origin) = self.plan.context.origin.filter(|origin| origin.is_paused()) else {
+            self.restore_compactions(None);
             return Ok(());
         };
         let fingerprint = fingerprint(&self.request, self.prompt_len);
@@ -225,6 +241,7 @@ impl ModelAttempts<'_, '_> {
         };
         let call = self.plan.context.call;
         let Some(conversation) = origin.take(&now, call)? else {
+            self.restore_compactions(None);
             return Ok(());
         };
         if let Some(before) = &conversation.shown {
@@ -276,16 +293,31 @@ impl ModelAttempts<'_, '_> {
             let before = conversation.messages.get(..rounds);
             take_over(&mut self.request, before.unwrap_or_default());
         }
-        if let (Some(compacting), Some(before)) =
-            (&mut self.history.compacting, &conversation.compacted)
-            && before.prompt == self.prompt_len
-        {
-            compacting.restore(before, &mut self.request);
-        }
+        self.restore_compactions(conversation.compacted.as_deref());
         // What was found stands on messages, also on a summary in their place.
         if let Some(search) = &self.search {
             search.list(&mut self.request);
         }
         self.stable_len = self.request.messages.len();
+    }
+
+    /// Does again what was done to the conversation in the call that goes on here, or else in earlier turns of its chat.
+    fn restore_compactions(&mut self, before: Option<&CompactedSoFar>) {
+        let Some(compacting) = &mut self.history.compacting else {
+            return;
+        };
+        if let Some(before) = before.filter(|before| before.prompt == self.prompt_len) {
+            compacting.restore(before, &mut self.request);
+            return;
+        }
+        let covers = self.plan.context.turn().map_or(&[][..], Turn::covers);
+        if covers.is_empty() {
+            return;
+        }
+        compacting.restore_covers(covers, &mut self.request);
+        self.stable_len = self.request.messages.len();
+        if let Some(search) = &self.search {
+            search.list(&mut self.request);
+        }
     }
 }
