@@ -31,20 +31,27 @@ fn tools() -> Toolset {
     Toolset::new().json_function("search", "Reads a page.", schema, read)
 }
 
-fn refusal(api: Api) -> Answer {
+/// What a gateway may write before what the provider has said: more than an error shows.
+fn preface(is_long: bool) -> String {
+    let sentence = "The gateway has asked the provider, and gives back what it said. ";
+    sentence.repeat(if is_long { 10 } else { 0 })
+}
+
+fn refusal(api: Api, is_long: bool) -> Answer {
+    let preface = preface(is_long);
     let said = match api {
         Api::Chat => {
-            json!({"error": {"message": format!("This model's maximum context length is {WINDOW} tokens. However, your messages resulted in 7001 tokens."),
+            json!({"error": {"message": format!("{preface}This model's maximum context length is {WINDOW} tokens. However, your messages resulted in 7001 tokens."),
             "type": "invalid_request_error", "param": "messages", "code": "context_length_exceeded"}})
         }
         Api::Responses => {
-            json!({"error": {"message": format!("Input tokens exceed the configured limit of {WINDOW} tokens."),
+            json!({"error": {"message": format!("{preface}Input tokens exceed the configured limit of {WINDOW} tokens."),
             "type": "invalid_request_error", "param": "input", "code": "context_length_exceeded"}})
         }
         Api::Anthropic => json!({"type": "error", "error": {"type": "invalid_request_error",
-            "message": format!("prompt is too long: 7001 tokens > {WINDOW} maximum")}}),
+            "message": format!("{preface}prompt is too long: 7001 tokens > {WINDOW} maximum")}}),
         Api::Gemini => json!({"error": {"code": 400, "status": "INVALID_ARGUMENT",
-            "message": format!("The input token count (7001) exceeds the maximum number of tokens allowed ({WINDOW}).")}}),
+            "message": format!("{preface}The input token count (7001) exceeds the maximum number of tokens allowed ({WINDOW}).")}}),
     };
     (400, "application/json", said.to_string())
 }
@@ -57,12 +64,12 @@ fn said(api: Api, body: &Value) -> Said {
     }
 }
 
-async fn server(api: Api, refused: &Arc<Mutex<usize>>) -> Recorded {
+async fn server(api: Api, is_long: bool, refused: &Arc<Mutex<usize>>) -> Recorded {
     let refused = Arc::clone(refused);
     Recorded::answering(move |asked: &Asked| {
         if asked.body.to_string().len() > MOST_BYTES {
             *refused.lock().unwrap() += 1;
-            return refusal(api);
+            return refusal(api, is_long);
         }
         api.answer(asked, &said(api, &asked.body))
     })
@@ -72,9 +79,9 @@ async fn server(api: Api, refused: &Arc<Mutex<usize>>) -> Recorded {
 #[tokio::test]
 async fn each_api_is_asked_again_with_less() {
     for api in Api::ALL {
-        for streams in [false, true] {
+        for [streams, is_long] in [[false, false], [true, false], [false, true], [true, true]] {
             let refused = Arc::default();
-            let server = server(api, &refused).await;
+            let server = server(api, is_long, &refused).await;
             let model = api.model(&server.url);
             let run = Run::new(Arc::clone(&model));
             let node = Research { tools: tools() };

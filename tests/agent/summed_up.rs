@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use llmnode::prelude::*;
 use llmnode::{
-    Category, Compact, CompactionStep, DynNode, FnModel, Limits, Message, Reply, Request, Summary,
+    Category, Compact, CompactionStep, DynNode, FnModel, Limits, Message, ModelError, Reply, Request, Summary,
     ToolCall, Toolset, Transcript,
 };
 use proptest::prelude::*;
@@ -327,6 +327,53 @@ async fn a_part_of_more_than_half_of_the_window_is_summed_up_in_pieces() {
     for page in 0..60 {
         assert!(holds(&texts, &format!("Read page {page}.")), "{page}");
     }
+}
+
+/// Each refusal makes it shorter, so more than four of them in one call are no reason to give up.
+#[tokio::test]
+async fn a_conversation_that_is_refused_again_and_again_gets_shorter_each_time() {
+    let log = Log::default();
+    let summarise = DynNode::builder("summarise")
+        .system_prompt("Sum up.")
+        .output::<Summary>()
+        .build()
+        .unwrap();
+    let node = DynNode::builder("research")
+        .text()
+        .tools(tools(&log, 1_500))
+        .turns(40)
+        .compact(Compact::new().keep(6))
+        .summed_up_by(summarise)
+        .build()
+        .unwrap();
+    let refused: Arc<Mutex<Vec<u64>>> = Arc::default();
+    let seen = Arc::clone(&refused);
+    let model = FnModel::new(move |request| {
+        if request.messages[0].content == "Sum up." {
+            return Reply::json(json!({"done": ["read pages"]}));
+        }
+        let page = next_page(request);
+        let mut seen = seen.lock().unwrap();
+        // Its window is known to nobody, and gets smaller.
+        if page == 20 && seen.len() < 6 {
+            seen.push(tokens(request));
+            let said = "the prompt is too long";
+            return Reply::error(ModelError::new(Category::ContextLengthError, said));
+        }
+        match page {
+            page if page < 20 => Reply::text("").call("read", json!({"page": page})),
+            _ => Reply::text("Done."),
+        }
+    });
+    let report = Run::new(model)
+        .call(&node.ask("What do the pages say?"))
+        .report()
+        .await
+        .unwrap();
+    assert_eq!(report.value, "Done.");
+    let refused = refused.lock().unwrap();
+    assert_eq!(refused.len(), 6);
+    assert!(refused.windows(2).all(|two| two[1] < two[0]), "{refused:?}");
 }
 
 /// What the summariser of a random agent does.

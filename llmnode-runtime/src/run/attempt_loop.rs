@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use llmnode_model::Retry;
+use llmnode_model::{Category, Retry};
 
 use super::context::CallContext;
 use super::failure::Failure;
@@ -196,6 +196,11 @@ pub(super) trait Attempts: Send {
         Ok(())
     }
 
+    /// Whether the next request has a shorter conversation, since the model has refused this one.
+    fn gets_shorter(&self) -> bool {
+        false
+    }
+
     /// How the answer begins, if it is the same as the one before.
     fn repeats(&mut self, _failure: &Failure) -> Option<String> {
         None
@@ -249,7 +254,8 @@ pub(super) async fn run(
             .repeats(&failure)
             .filter(|_| settings.stop_on_repeat());
         let time_left = limits.time_left(*deadline);
-        let takes_a_turn = decision == Some(Retry::Adapted) && !failure.violations.is_empty();
+        let takes_a_turn = !failure.violations.is_empty();
+        let gets_shorter = category == Category::ContextLengthError && attempts.gets_shorter();
         let failed = FailedAttempt {
             category,
             decision,
@@ -257,7 +263,7 @@ pub(super) async fn run(
             repeats,
             time_left,
             too_late,
-            takes_a_turn,
+            is_bounded: decision == Some(Retry::Adapted) && (takes_a_turn || gets_shorter),
         };
         let (next, note) = progress.after(&failed, &mut || attempts.grant());
         // The error says it once: what it begins with, or the line of its last attempt.

@@ -236,6 +236,11 @@ impl Attempts for ModelAttempts<'_, '_> {
         self.retries.grant()
     }
 
+    fn gets_shorter(&self) -> bool {
+        let compacting = self.history.compacting.as_ref();
+        compacting.is_some_and(|compacting| compacting.is_refused())
+    }
+
     fn repeats(&mut self, failure: &Failure) -> Option<String> {
         self.answers
             .repeats(failure)

@@ -4,6 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::SystemTime;
 
 use llmnode_model::ext::redact;
+use llmnode_model::internal::window_in;
 use llmnode_model::{
     ApiKind, Category, Group, Message, ModelError, ResponseFormat, Retry, Role, Sink,
 };
@@ -24,6 +25,9 @@ use crate::refusal::parts::{Part, Parts};
 use crate::refusal::quirks::Choice;
 use crate::refusal::reading::{self, REFUSALS, Refusal, Sent};
 use crate::refusal::switch::{RefusedWay, Way, names_responses};
+
+/// How much of a server's text an error shows.
+const MOST_SHOWN: usize = 500;
 
 impl Inner {
     pub(crate) fn refusal(
@@ -89,12 +93,19 @@ impl Inner {
         prepared: &PreparedRequest<'_>,
     ) -> String {
         // Redacted before it is cut, since half a key is not recognised.
-        let text = redact(quoting, &prepared.secrets);
-        let text = if text.is_empty() {
+        let whole = redact(quoting, &prepared.secrets);
+        let mut text = if whole.is_empty() {
             "nothing more".to_owned()
         } else {
-            one_line(&text, 500)
+            one_line(&whole, MOST_SHOWN)
         };
+        // Whoever reads the error learns the window from it, so it is not cut off.
+        if category == Category::ContextLengthError
+            && let Some(window) = window_in(&whole)
+            && window_in(&text) != Some(window)
+        {
+            text = format!("{text}; its context window is {window} tokens");
+        }
         // The model reads it, and nothing of where it runs.
         if category == Category::SchemaError {
             return format!("the server could not read what the model wrote: {text}");

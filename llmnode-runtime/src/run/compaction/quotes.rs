@@ -7,6 +7,8 @@
 //! Results of tools, answers of the model, and our own messages are no texts of the program, though some have the role of the user: a
 //! page that was fetched must not make itself binding.
 
+use std::sync::Arc;
+
 use llmnode_model::Message;
 use llmnode_reader::Violation;
 
@@ -25,21 +27,29 @@ const SHOWN: usize = 80;
 /// The texts of the program in a conversation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sources {
-    texts: Vec<String>,
+    texts: Arc<[Source]>,
+}
+
+#[derive(Clone, Debug)]
+struct Source {
+    text: String,
+    normal: Normal,
 }
 
 impl Sources {
     /// Of a conversation as it was before any compaction.
     pub(super) fn of(messages: &[Message]) -> Self {
-        let mut texts = Vec::new();
+        let mut texts: Vec<Source> = Vec::new();
         for message in messages {
             if is_summary(message) {
-                texts.extend(quotes_in(message));
+                texts.extend(quotes_in(message).into_iter().map(Source::new));
             } else if is_of_program(message) {
-                texts.push(without_fences(&message.content));
+                texts.push(Source::new(without_fences(&message.content)));
             }
         }
-        Sources { texts }
+        Sources {
+            texts: texts.into(),
+        }
     }
 
     /// What is wrong with the quotes of a summary, each at its path.
@@ -80,10 +90,9 @@ impl Sources {
                 "a quote has {FEWEST_WORDS} words or more; write the whole sentence, or leave it out"
             ));
         }
-        for text in &self.texts {
-            let whole = normal(text);
-            if let Some(range) = whole.find(&wanted.text) {
-                return Ok(whole_sentence(text, range.start, range.end));
+        for source in self.texts.iter() {
+            if let Some(range) = source.normal.find(&wanted.text) {
+                return Ok(whole_sentence(&source.text, range.start, range.end));
             }
         }
         let shown: String = quote.chars().take(SHOWN).collect();
@@ -93,7 +102,16 @@ impl Sources {
     }
 }
 
+impl Source {
+    /// In the form that is compared, too: each quote is looked for in all sources, by the validator and when it is written.
+    fn new(text: String) -> Self {
+        let normal = normal(&text);
+        Source { text, normal }
+    }
+}
+
 /// A text in the one form in which texts are compared, with the place of each of its bytes in the text.
+#[derive(Clone, Debug)]
 struct Normal {
     text: String,
     places: Vec<usize>,

@@ -2,7 +2,7 @@
 //!
 //! In: a part, and the summary that a node of the user's has made of it. Out: the edits that put one message in the place of the part.
 //! What the program wrote stays where it is, word for word, up to a quarter of the window, and so does what is pinned; older texts of
-//! the program are quoted. Rounds go whole or stay whole.
+//! the program are quoted, up to an eighth of it. Rounds go whole or stay whole.
 //!
 //! The message has two halves. What binds stands above, in the program's own words (`quotes.rs`). What a model has summed up stands
 //! below, fenced as data: it may hold what a page or a tool said.
@@ -21,8 +21,17 @@ use crate::prompt::fenced;
 
 const QUOTED: &str = "What the program wrote, word for word:";
 
+/// Behind quotes of which some had no room.
+const NOT_QUOTED: &str = "Other messages of the program are left out.";
+
 /// The part of the window that the program's own messages may take before the oldest are quoted.
 const PROGRAMS_SHARE: u64 = 4;
+
+/// The part of the window that quotes of what is older may take. Beyond it, the oldest go.
+const QUOTES_SHARE: u64 = 8;
+
+/// What a quote takes beside its text.
+const QUOTE_FRAME: usize = 4;
 
 /// The part of the window that what a model has summed up may take.
 const SUMMARYS_SHARE: u64 = 8;
@@ -164,38 +173,83 @@ pub(super) fn summary_message(
     summary: &Summary,
     window: Option<u64>,
 ) -> Message {
-    let mut binding: Vec<String> = Vec::new();
-    for message in part {
-        if is_summary(message) {
-            binding.extend(quotes_in(message));
-        } else if is_of_program(message) {
-            binding.push(begin_of(&without_fences(&message.content)));
-        }
-    }
-    binding.extend(quotes.iter().cloned());
     let mut text = HEADING.to_owned();
-    let mut written: Vec<&str> = Vec::new();
-    for quote in &binding {
-        if written.iter().any(|known| known.contains(&**quote)) {
-            continue;
-        }
-        if written.is_empty() {
-            text.push('\n');
-            text.push_str(QUOTED);
-        }
-        text.push('\n');
-        for line in quote.lines() {
-            text.push_str("\n> ");
-            text.push_str(line);
-        }
-        written.push(quote);
-    }
+    write_quotes(&quoted(part, quotes), window, &mut text);
     let most = window.unwrap_or(SMALLEST_WINDOW) / SUMMARYS_SHARE * BYTES_OF_A_TOKEN;
     text.push_str("\n\n");
     text.push_str(SUMMED_UP);
     text.push('\n');
     text.push_str(&fenced(&data(summary, most)));
     Message::new(Role::User, text).finding(found_in(part))
+}
+
+/// What is quoted of the program.
+struct Quoted {
+    text: String,
+    /// The summary says that it binds. Others are quoted since they are the program's.
+    is_chosen: bool,
+}
+
+/// All quotes of a part, the oldest first, and none that stands in another one.
+fn quoted(part: &[Message], chosen: &[String]) -> Vec<Quoted> {
+    let mut all: Vec<Quoted> = Vec::new();
+    for message in part {
+        if is_summary(message) {
+            for text in quotes_in(message) {
+                add(text, false, &mut all);
+            }
+        } else if is_of_program(message) {
+            add(begin_of(&without_fences(&message.content)), false, &mut all);
+        }
+    }
+    for text in chosen {
+        add(text.clone(), true, &mut all);
+    }
+    all
+}
+
+fn add(text: String, is_chosen: bool, to: &mut Vec<Quoted>) {
+    // Of a message that is one fence, nothing is the program's.
+    if text.is_empty() {
+        return;
+    }
+    match to.iter_mut().find(|known| known.text.contains(&*text)) {
+        Some(known) => known.is_chosen |= is_chosen,
+        None => to.push(Quoted { text, is_chosen }),
+    }
+}
+
+/// Writes quotes that have room together: first those that bind, and the newest before the oldest.
+fn write_quotes(all: &[Quoted], window: Option<u64>, to: &mut String) {
+    let most = window.unwrap_or(SMALLEST_WINDOW) / QUOTES_SHARE * BYTES_OF_A_TOKEN;
+    let mut room = usize::try_from(most).unwrap_or(usize::MAX);
+    let mut stays = vec![false; all.len()];
+    for is_chosen in [true, false] {
+        for (at, quote) in all.iter().enumerate().rev() {
+            let size = quote.text.len() + QUOTE_FRAME;
+            if quote.is_chosen == is_chosen && size <= room {
+                room -= size;
+                stays[at] = true;
+            }
+        }
+    }
+    let mut written = 0;
+    for (quote, _) in all.iter().zip(&stays).filter(|(_, stays)| **stays) {
+        if written == 0 {
+            to.push('\n');
+            to.push_str(QUOTED);
+        }
+        to.push('\n');
+        for line in quote.text.lines() {
+            to.push_str("\n> ");
+            to.push_str(line);
+        }
+        written += 1;
+    }
+    if written < all.len() {
+        to.push_str("\n\n");
+        to.push_str(NOT_QUOTED);
+    }
 }
 
 /// The tools that were found in a part stay listed.
@@ -261,5 +315,47 @@ impl Summary {
         self.done.extend(next.done);
         self.open.extend(next.open);
         self.facts.extend(next.facts);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::compaction::size::message_tokens;
+
+    const WINDOW: u64 = 8_192;
+
+    /// However many messages a user has written, what is quoted of them has its part of the window.
+    #[test]
+    fn quotes_have_a_part_of_the_window_and_those_that_bind_come_first() {
+        let rule = "Never ship before Friday.";
+        let mut part = vec![Message::user(rule), Message::assistant("Noted.")];
+        for number in 0..5_000 {
+            part.push(Message::user(format!("Message number {number} of the user.")));
+        }
+        let summary = Summary::default();
+        let mut shorter = summary_message(&part, &[rule.to_owned()], &summary, Some(WINDOW));
+        for _ in 0..2 {
+            let quotes = quotes_in(&shorter);
+            assert_eq!(quotes.first().map(|quote| &**quote), Some(rule));
+            let newest = quotes.last().map(|quote| &**quote);
+            assert_eq!(newest, Some("Message number 4999 of the user."));
+            assert!(quotes.len() > 100, "{}", quotes.len());
+            assert!(shorter.content.contains(NOT_QUOTED));
+            assert!(message_tokens(&shorter) < WINDOW / QUOTES_SHARE + 200);
+            // The summary of a summary has the same bound, and its quotes.
+            part.insert(0, shorter);
+            shorter = summary_message(&part, &[rule.to_owned()], &summary, Some(WINDOW));
+            part.remove(0);
+        }
+    }
+
+    #[test]
+    fn few_quotes_are_all_there_and_stand_once() {
+        let part = [Message::user("Never ship before Friday. Be brief.")];
+        let chosen = ["Never ship before Friday.".to_owned()];
+        let message = summary_message(&part, &chosen, &Summary::default(), Some(WINDOW));
+        assert_eq!(quotes_in(&message), [part[0].content.clone()]);
+        assert!(!message.content.contains(NOT_QUOTED));
     }
 }

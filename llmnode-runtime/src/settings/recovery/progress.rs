@@ -53,8 +53,9 @@ pub(crate) struct FailedAttempt {
     pub(crate) time_left: Option<TimeLeft>,
     /// The time of the call or the run is over: nothing can be asked again.
     pub(crate) too_late: bool,
-    /// The model is told about a mistake of its own, which takes a turn.
-    pub(crate) takes_a_turn: bool,
+    /// Something else bounds how often the request is sent in another way: turns, if the model is told about a mistake of its own, and
+    /// the length of the conversation, if it is sent a shorter one each time.
+    pub(crate) is_bounded: bool,
 }
 
 /// What follows a failed attempt.
@@ -223,7 +224,7 @@ impl<'p> Progress<'p> {
 
     /// The request in another way. `Err`: it was sent in so many ways that another is no hope.
     fn adapt(&mut self, failed: &FailedAttempt) -> Result<Next, String> {
-        let adaptions = self.adaptions + u32::from(!failed.takes_a_turn);
+        let adaptions = self.adaptions + u32::from(!failed.is_bounded);
         if adaptions > ADAPTIONS {
             return Err(String::new());
         }
