@@ -4,6 +4,7 @@
 
 mod agents;
 mod approvals;
+mod compacted;
 mod killed;
 mod loading;
 mod nodes;

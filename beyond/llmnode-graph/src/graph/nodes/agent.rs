@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use llmnode_runtime::{Category, DynNode, Failures, Limits, Recovery, Toolset};
+use llmnode_runtime::dyn_node::DynNodeBuilder;
+use llmnode_runtime::{
+    Category, Compact, DynNode, Failures, Limits, Recovery, Summary, Toolset,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -16,6 +19,9 @@ use crate::faults::{FaultKind, escaped, shown};
 use crate::graph::loaded::GraphNode;
 use crate::graph::node_type::NodeLoader;
 use crate::graph::roles::LinkKind;
+
+/// What the model of `compact` is told.
+const SUM_UP: &str = "Sum up this part of a conversation, so that its work can go on from the summary alone.";
 
 /// The settings of an `agent`.
 #[derive(Deserialize, JsonSchema)]
@@ -35,6 +41,8 @@ pub(super) struct Data {
     /// How many responses of the model a visit has at most, with tools. Default: 10.
     #[schemars(range(min = 1, max = 1000), extend("x-also" = ["turns", "max_turns"]))]
     max_iterations: Option<u32>,
+    /// How the conversation of a visit is kept short enough for the model. Default: it is sent as it is.
+    compact: Option<CompactData>,
     /// The registered model that is asked when the first one has failed.
     fallback_model: Option<String>,
     /// What follows failures, by their category or group: a list of steps, such as `{"answer": ["repair(2)", "model(good)"]}`.
@@ -67,6 +75,24 @@ struct ExampleData {
     output: Value,
 }
 
+/// What is left out of a long conversation, and when.
+#[derive(Deserialize, JsonSchema)]
+struct CompactData {
+    /// How many of the last rounds stay as they are. Default: 6.
+    #[schemars(range(min = 1, max = 1000))]
+    keep: Option<u32>,
+    /// When: at this share of the model's window, up to 1, or at so many tokens. Default: at 0.8 of the window, and at 150000 tokens if
+    /// that is less.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    at: Option<f64>,
+    /// The tokens of the model's window. Default: what is known of the model.
+    #[schemars(range(min = 1))]
+    window: Option<u64>,
+    /// The registered model that sums up what is older, where leaving out results of tools is not enough. Default: nothing is summed up.
+    #[schemars(extend("x-also" = ["summed_up_by"]))]
+    with: Option<String>,
+}
+
 /// The most that one visit may take.
 #[derive(Deserialize, JsonSchema)]
 struct LimitsData {
@@ -95,6 +121,9 @@ pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
     }
     if let Some(limits) = &data.limits {
         node.limits = limits.limits();
+    }
+    if let Some(model) = data.compact.as_ref().and_then(|compact| compact.with.as_ref()) {
+        node.profile("/compact/with", model);
     }
     let recover = stacks(&data.recover, node);
     let system = data
@@ -132,6 +161,41 @@ pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
         answer,
         save_as: data.save_as,
     }))
+}
+
+impl CompactData {
+    fn applied(&self, builder: DynNodeBuilder, agent: &str) -> DynNodeBuilder {
+        let mut builder = builder.compact(self.rules());
+        if let Some(window) = self.window {
+            builder = builder.window(window);
+        }
+        let Some(model) = &self.with else {
+            return builder;
+        };
+        let summariser = DynNode::builder(format!("{agent}_summary"))
+            .system_prompt(SUM_UP)
+            .output::<Summary>()
+            .model(model.clone())
+            .build();
+        match summariser {
+            Ok(summariser) => builder.summed_up_by(summariser),
+            // Nothing in it is of the file.
+            Err(_) => builder,
+        }
+    }
+
+    fn rules(&self) -> Compact {
+        let mut rules = Compact::new();
+        if let Some(keep) = self.keep {
+            rules = rules.keep(keep);
+        }
+        match self.at {
+            Some(share) if share <= 1.0 => rules.at(share),
+            // A number of tokens has no fraction that matters.
+            Some(tokens) => rules.at(tokens.round() as u64),
+            None => rules,
+        }
+    }
 }
 
 impl LimitsData {
@@ -362,6 +426,9 @@ fn dyn_node(
     {
         builder = builder.turns(turns);
     }
+    if let Some(compact) = &data.compact {
+        builder = compact.applied(builder, name);
+    }
     let built = builder.tools(tools).build();
     // Otherwise it may follow from an earlier fault.
     if let Err(error) = &built
@@ -369,6 +436,9 @@ fn dyn_node(
     {
         let place = match data {
             Data { recover, .. } if !recover.is_empty() => "/recover",
+            Data {
+                compact: Some(_), ..
+            } => "/compact",
             Data {
                 output_schema: Some(_),
                 ..
