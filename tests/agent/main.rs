@@ -62,9 +62,13 @@ mod keys;
 #[cfg(feature = "journal")]
 mod killed;
 #[cfg(feature = "journal")]
+mod journal_of_compactions;
+#[cfg(feature = "journal")]
 mod killed_compaction;
 #[cfg(feature = "journal")]
 mod killed_search;
+#[cfg(feature = "journal")]
+mod killed_summary;
 #[cfg(all(feature = "anthropic", feature = "journal"))]
 mod killed_thoughts;
 mod library;

@@ -20,6 +20,7 @@ mod dialects;
 mod faults;
 mod flows;
 mod instruct;
+mod long;
 #[cfg(feature = "graph")]
 mod quickstart;
 #[allow(

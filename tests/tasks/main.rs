@@ -15,6 +15,7 @@ mod extract;
 mod keep_chat;
 mod look;
 mod many_rows;
+mod many_tools;
 mod overnight;
 mod survive;
 mod tools;
@@ -106,6 +107,11 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
         include_str!("../../docs/tools.md"),
         include_str!("tools.rs"),
         "```rust,no_run\n",
+    ),
+    (
+        include_str!("../../docs/tools.md"),
+        include_str!("many_tools.rs"),
+        "and defer\nthem:\n\n```rust,no_run\n",
     ),
 ];
 
