@@ -62,7 +62,6 @@ fn told(record: &CallRecord, compactions: usize) -> Told {
     prompt = "What do the pages say?",
     turns = 61,
     compact(keep = 2),
-    retries = 0,
     transport_retries = 2,
     temperature = 0.0,
     max_tokens = 200
@@ -91,7 +90,7 @@ async fn two_agents_of_sixty_turns_stay_within_the_window() {
             .extra("logit_bias", only("z{"))
             .extra("parallel_tool_calls", false);
         if knows_window {
-            call = call.settings(Settings::new().window(WINDOW));
+            call = call.settings(Settings::new().window(8_192));
         }
         // The last turn is told to answer, which random weights do not.
         let outcome = call.report().await;
@@ -128,7 +127,6 @@ fn qwen() -> Option<OpenAi> {
     turns = 61,
     compact(keep = 2, with = Summarise),
     window = 8_192,
-    retries = 1,
     transport_retries = 2,
     temperature = 0.0,
     max_tokens = 200
@@ -158,7 +156,7 @@ async fn two_agents_of_sixty_turns_of_a_model_that_speaks() {
     for agent in 0..2 {
         let log = Log::default();
         let run = Run::new(qwen.clone())
-            .with_model("qwen", qwen.clone())
+            .model("qwen", qwen.clone())
             .with_limits(Limits::new().requests(1_000));
         let node = ReadAll { tools: pages(&log) };
         // So that it calls in each turn, and does not answer from the first page.
@@ -238,7 +236,7 @@ async fn a_small_model_sums_up_and_what_the_program_wrote_is_kept() {
     let Some(qwen) = qwen() else { return };
     for turns in [24, 32, 40] {
         let clerk = FnModel::new(|_: &Request| Reply::text("Noted."));
-        let run = Run::new(clerk.clone()).with_model("qwen", qwen.clone());
+        let run = Run::new(clerk.clone()).model("qwen", qwen.clone());
         let history = history(turns);
         let question = "Where were we?";
         let node = Clerk {

@@ -1,5 +1,7 @@
 //! Chats that become too long: what one turn left out or summed up, the next one does not pay again.
 
+use std::collections::HashSet;
+
 use llmnode::chats::{Chat, Conversations};
 use llmnode::prelude::*;
 use llmnode::{
@@ -143,6 +145,10 @@ async fn a_turn_pays_no_summary_that_an_earlier_one_has_paid() {
         let whole = chat.history().await.unwrap();
         assert_eq!(whole.len(), 82, "{name}: the chat has all messages");
         assert!(texts(&whole).iter().all(|text| !text.starts_with(SUMMARY)));
+        // This model gives each call of an answer the same id, and so it does when the call before is summed up.
+        let calls = whole.iter().flat_map(Message::calls);
+        let ids: HashSet<&str> = calls.map(|call| &*call.id).collect();
+        assert_eq!(ids.len(), 40, "{name}: each call has an id of its own");
         for turn in 0..3 {
             // As in another process: nothing but the store knows of the turns before.
             let model = model(WINDOW);

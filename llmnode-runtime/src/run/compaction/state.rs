@@ -378,6 +378,12 @@ impl Compacting {
         });
         self.restore_done(&done, request);
         self.whole.take_replaced();
+        // A turn of a node without `compact` has counted the whole conversation.
+        for message in &mut request.messages {
+            if message.tokens().is_some() {
+                *message = message.clone().counted(None);
+            }
+        }
         if !self.whole.done().is_empty() {
             let then = request.messages.get(..self.whole.sent());
             let tokens = messages_tokens(then.unwrap_or_default());

@@ -136,16 +136,21 @@ pub(in crate::run) fn unanswered_call(messages: &[Message]) -> Option<&str> {
     })
 }
 
-/// Providers refuse duplicate ids in a conversation.
+/// Providers refuse duplicate ids in a conversation. Ids may have left it, with what was summed up, and stand in it again once somebody
+/// sends all of it: so a number that was given before is not given again.
 fn with_unique_ids(mut calls: Vec<ToolCall>, messages: &[Message]) -> Vec<ToolCall> {
     let known = messages
         .iter()
         .flat_map(Message::calls)
         .map(|call| call.id.clone());
     let mut known: HashSet<String> = known.collect();
+    let mut given: Option<usize> = None;
     let mut number = 0;
     for call in &mut calls {
-        if call.id.is_empty() || call.id.len() > MAX_WORD_BYTES || known.contains(&call.id) {
+        let may_have_left = own_number(&call.id)
+            .is_some_and(|own| own <= *given.get_or_insert_with(|| highest_number(&known)));
+        let is_unfit = call.id.is_empty() || call.id.len() > MAX_WORD_BYTES;
+        if is_unfit || may_have_left || known.contains(&call.id) {
             number = number.max(known.len()).max(highest_number(&known));
             loop {
                 number += 1;
@@ -162,13 +167,15 @@ fn with_unique_ids(mut calls: Vec<ToolCall>, messages: &[Message]) -> Vec<ToolCa
 
 /// Of the ids that this library gave, the highest number: earlier ones may have left the conversation.
 fn highest_number(ids: &HashSet<String>) -> usize {
-    let numbers = ids.iter().filter_map(|id| id.strip_prefix("call_"));
-    // A server's own ids may be numbers of any length.
-    let numbers = numbers.filter(|number| number.len() <= 6);
-    numbers
-        .filter_map(|number| number.parse().ok())
-        .max()
-        .unwrap_or(0)
+    let numbers = ids.iter().filter_map(|id| own_number(id));
+    numbers.max().unwrap_or(0)
+}
+
+/// The number of an id as this library gives them. A server's own ids may be numbers of any length.
+fn own_number(id: &str) -> Option<usize> {
+    let number = id.strip_prefix("call_")?;
+    let is_short = number.len() <= 6;
+    number.parse().ok().filter(|_| is_short)
 }
 
 impl Round {

@@ -87,7 +87,7 @@ struct CompactData {
     at: Option<f64>,
     /// The tokens of the model's window. Default: what is known of the model.
     #[schemars(range(min = 1))]
-    window: Option<u64>,
+    window: Option<u32>,
     /// The registered model that sums up what is older, where leaving out results of tools is not enough. Default: nothing is summed up.
     #[schemars(extend("x-also" = ["summed_up_by"]))]
     with: Option<String>,
@@ -184,6 +184,11 @@ impl CompactData {
         }
     }
 
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a number of tokens has no fraction that matters, and the schema allows none below 0"
+    )]
     fn rules(&self) -> Compact {
         let mut rules = Compact::new();
         if let Some(keep) = self.keep {
@@ -191,7 +196,6 @@ impl CompactData {
         }
         match self.at {
             Some(share) if share <= 1.0 => rules.at(share),
-            // A number of tokens has no fraction that matters.
             Some(tokens) => rules.at(tokens.round() as u64),
             None => rules,
         }
