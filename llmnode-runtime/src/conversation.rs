@@ -178,7 +178,10 @@ impl BegunTurn {
 ///
 /// Later turns are sent the same, without a summary being made again, if their node has `compact`, too.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "stores make it from what they read")]
+#[allow(
+    clippy::exhaustive_structs,
+    reason = "stores make it from what they read"
+)]
 pub struct Covers {
     /// How many messages the conversation had then: it is for histories that begin with them.
     pub messages: u64,

@@ -61,7 +61,9 @@ fn model() -> FnModel {
     FnModel::new(|request| {
         if is_summing_up(request) {
             let rule = "Never ship before Friday.";
-            return Reply::json(json!({"binding": [rule], "done": ["read pages"], "facts": ["page 1 has an x"]}));
+            return Reply::json(
+                json!({"binding": [rule], "done": ["read pages"], "facts": ["page 1 has an x"]}),
+            );
         }
         let calls = request.messages.iter().flat_map(|message| message.calls());
         let newest = calls.filter_map(|call| {
@@ -95,7 +97,10 @@ async fn version_7_is_read_and_goes_on() {
     assert_eq!(requests.len(), 1, "all else is in the journal");
     let texts = requests[0].messages.iter().map(|message| &*message.content);
     let texts: Vec<&str> = texts.collect();
-    assert!(texts.iter().any(|text| text.starts_with("[Summary")), "{texts:?}");
+    assert!(
+        texts.iter().any(|text| text.starts_with("[Summary")),
+        "{texts:?}"
+    );
     std::fs::remove_file(path).unwrap();
 }
 
@@ -107,7 +112,10 @@ async fn write() {
     let model = model();
     let run = Run::new(model.clone()).with_state(Desk::default());
     let mut run = run;
-    run.flow(Keeping).resume(JournalFile::open(&path).unwrap()).await.unwrap();
+    run.flow(Keeping)
+        .resume(JournalFile::open(&path).unwrap())
+        .await
+        .unwrap();
     eprintln!("{}", path.display());
     std::fs::copy(&path, WRITTEN).unwrap();
 }

@@ -164,10 +164,19 @@ async fn killed_at_each_record_an_agent_sends_the_same_summary() {
         let asked = asked(&journal);
         assert_eq!(asked.sent.len() as u64, PAGES + 1);
         let most = expected.summaries + 1;
-        assert!(asked.summaries <= most, "{moment}: a summary was paid again");
+        assert!(
+            asked.summaries <= most,
+            "{moment}: a summary was paid again"
+        );
         for (page, each) in &asked.sent {
-            assert!(each.iter().all(|one| *one == each[0]), "{moment}, {page}: {each:?}");
-            assert!(each.len() <= 2, "{moment}: at most the request under way is unknown");
+            assert!(
+                each.iter().all(|one| *one == each[0]),
+                "{moment}, {page}: {each:?}"
+            );
+            assert!(
+                each.len() <= 2,
+                "{moment}: at most the request under way is unknown"
+            );
         }
         assert!(asked.sent[&PAGES][0].contains(RULE));
         if !was_killed {
@@ -177,6 +186,9 @@ async fn killed_at_each_record_an_agent_sends_the_same_summary() {
         moment += 3;
     }
     assert!(moment > 60, "{moment}");
-    assert!(records > 20 && behind_summaries > 10, "{records} {behind_summaries}");
+    assert!(
+        records > 20 && behind_summaries > 10,
+        "{records} {behind_summaries}"
+    );
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -51,6 +51,8 @@ mod gemini;
     feature = "stub-server"
 ))]
 mod headers;
+#[cfg(feature = "journal")]
+mod journal_of_compactions;
 #[cfg(all(
     feature = "anthropic",
     feature = "cassette",
@@ -61,8 +63,6 @@ mod headers;
 mod keys;
 #[cfg(feature = "journal")]
 mod killed;
-#[cfg(feature = "journal")]
-mod journal_of_compactions;
 #[cfg(feature = "journal")]
 mod killed_compaction;
 #[cfg(feature = "journal")]

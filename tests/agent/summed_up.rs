@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use llmnode::prelude::*;
 use llmnode::{
-    Category, Compact, CompactionStep, DynNode, FnModel, Limits, Message, ModelError, Reply, Request, Summary,
-    ToolCall, Toolset, Transcript,
+    Category, Compact, CompactionStep, DynNode, FnModel, Limits, Message, ModelError, Reply,
+    Request, Summary, ToolCall, Toolset, Transcript,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};

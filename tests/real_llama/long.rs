@@ -49,7 +49,11 @@ fn told(record: &CallRecord, compactions: usize) -> Told {
         .filter(|one| one.category == Some(Category::ContextLengthError));
     let inputs = record.attempts.iter().filter_map(|one| one.usage?.input);
     Told {
-        turns: record.attempts.iter().filter(|one| !one.tools.is_empty()).count(),
+        turns: record
+            .attempts
+            .iter()
+            .filter(|one| !one.tools.is_empty())
+            .count(),
         most: inputs.max().unwrap_or(0),
         refused: refusals.count(),
         compactions,
@@ -174,7 +178,10 @@ async fn two_agents_of_sixty_turns_of_a_model_that_speaks() {
             told.most,
             told.refused,
             told.compactions,
-            outcome.as_ref().map(|report| &report.value).map_err(ToString::to_string)
+            outcome
+                .as_ref()
+                .map(|report| &report.value)
+                .map_err(ToString::to_string)
         );
         if let Err(error) = &outcome {
             assert_ne!(error.category(), Category::ContextLengthError, "{error}");
@@ -249,7 +256,11 @@ async fn a_small_model_sums_up_and_what_the_program_wrote_is_kept() {
             .iter()
             .filter(|one| one.step == CompactionStep::Summary);
         let requests = clerk.requests();
-        let sent: Vec<&str> = requests[0].messages.iter().map(|one| &*one.content).collect();
+        let sent: Vec<&str> = requests[0]
+            .messages
+            .iter()
+            .map(|one| &*one.content)
+            .collect();
         let sent = sent.join("\n");
         let kept = [IN_SYSTEM, OF_USER, PINNED, OF_OLDER_USER];
         let kept = kept.iter().filter(|fact| sent.contains(**fact)).count();
@@ -272,7 +283,12 @@ struct Case {
     number: u32,
 }
 
-const fn case(question: &'static str, tool: &'static str, argument: &'static str, number: u32) -> Case {
+const fn case(
+    question: &'static str,
+    tool: &'static str,
+    argument: &'static str,
+    number: u32,
+) -> Case {
     Case {
         question,
         tool,
@@ -284,15 +300,60 @@ const fn case(question: &'static str, tool: &'static str, argument: &'static str
 /// The ten of `benches/models`.
 const CASES: [Case; 10] = [
     case("What does the lamp cost, in cents?", "price", "lamp", 1250),
-    case("How many tents are in stock? The item is called tent.", "stock", "tent", 3),
-    case("How many days does a delivery to Rome take?", "delivery", "Rome", 4),
-    case("What is the price of the item knife in cents?", "price", "knife", 1575),
-    case("How many pieces of the item lamp do you have?", "stock", "lamp", 17),
-    case("How long does it take to deliver to Oslo, in days?", "delivery", "Oslo", 6),
-    case("What is the price of the tent in cents?", "price", "tent", 9900),
-    case("How many pieces of the item knife are in stock?", "stock", "knife", 42),
-    case("In how many days is a parcel in Bern?", "delivery", "Bern", 2),
-    case("What is the price of a rope in cents? The item is called rope.", "price", "rope", 480),
+    case(
+        "How many tents are in stock? The item is called tent.",
+        "stock",
+        "tent",
+        3,
+    ),
+    case(
+        "How many days does a delivery to Rome take?",
+        "delivery",
+        "Rome",
+        4,
+    ),
+    case(
+        "What is the price of the item knife in cents?",
+        "price",
+        "knife",
+        1575,
+    ),
+    case(
+        "How many pieces of the item lamp do you have?",
+        "stock",
+        "lamp",
+        17,
+    ),
+    case(
+        "How long does it take to deliver to Oslo, in days?",
+        "delivery",
+        "Oslo",
+        6,
+    ),
+    case(
+        "What is the price of the tent in cents?",
+        "price",
+        "tent",
+        9900,
+    ),
+    case(
+        "How many pieces of the item knife are in stock?",
+        "stock",
+        "knife",
+        42,
+    ),
+    case(
+        "In how many days is a parcel in Bern?",
+        "delivery",
+        "Bern",
+        2,
+    ),
+    case(
+        "What is the price of a rope in cents? The item is called rope.",
+        "price",
+        "rope",
+        480,
+    ),
 ];
 
 /// Areas and things that have nothing to do with the questions.
@@ -306,8 +367,16 @@ fn shop(log: &Log) -> Toolset {
     let mut tools = Toolset::new();
     let own = [
         ("price", "item", "Returns the price of an item in cents."),
-        ("stock", "item", "Returns how many pieces of an item are in stock."),
-        ("delivery", "city", "Returns how many days the delivery to a city takes."),
+        (
+            "stock",
+            "item",
+            "Returns how many pieces of an item are in stock.",
+        ),
+        (
+            "delivery",
+            "city",
+            "Returns how many days the delivery to a city takes.",
+        ),
     ];
     for (name, parameter, description) in own {
         let log = Arc::clone(log);
@@ -316,8 +385,13 @@ fn shop(log: &Log) -> Toolset {
         tools = tools.json_function(name, description, schema, move |arguments: Value| {
             let argument = arguments[parameter].as_str().unwrap_or_default().to_owned();
             log.lock().unwrap().push(format!("{name} {argument}"));
-            let case = CASES.iter().find(|case| case.tool == name && case.argument == argument);
-            let said = case.map_or_else(|| format!("there is no {parameter} {argument:?}"), |case| case.number.to_string());
+            let case = CASES
+                .iter()
+                .find(|case| case.tool == name && case.argument == argument);
+            let said = case.map_or_else(
+                || format!("there is no {parameter} {argument:?}"),
+                |case| case.number.to_string(),
+            );
             async move { Ok::<_, BoxError>(said) }
         });
     }
@@ -394,10 +468,20 @@ async fn score(qwen: &OpenAi, is_listed: bool) -> Score {
         let wanted = format!("{} {}", case.tool, case.argument);
         let total = run.ledger().total();
         score.called += usize::from(log.lock().unwrap().contains(&wanted));
-        score.right += usize::from(answer.as_ref().is_ok_and(|figure| figure.number == case.number));
+        score.right += usize::from(
+            answer
+                .as_ref()
+                .is_ok_and(|figure| figure.number == case.number),
+        );
         score.tokens += total.input.known;
         score.requests += total.requests;
-        println!("{question}: {:?}, {:?}", log.lock().unwrap(), answer.map(|figure| figure.number).map_err(|error| error.category()));
+        println!(
+            "{question}: {:?}, {:?}",
+            log.lock().unwrap(),
+            answer
+                .map(|figure| figure.number)
+                .map_err(|error| error.category())
+        );
     }
     score
 }
@@ -413,6 +497,8 @@ async fn ten_questions_among_forty_three_tools() {
             tokens,
             requests,
         } = score(&qwen, is_listed).await;
-        println!("the first five listed: {is_listed}: {right} right, {called} right calls, {requests} requests, {tokens} prompt tokens");
+        println!(
+            "the first five listed: {is_listed}: {right} right, {called} right calls, {requests} requests, {tokens} prompt tokens"
+        );
     }
 }

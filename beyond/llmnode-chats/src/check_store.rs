@@ -288,10 +288,7 @@ async fn covers_come_back(store: &dyn Store, place: &str) -> Result<(), BoxError
         store.write(&first).await? && store.write(&second).await?,
         "covers are written with their row",
     )?;
-    promise(
-        !store.write(&second).await?,
-        "no covers without their row",
-    )?;
+    promise(!store.write(&second).await?, "no covers without their row")?;
     for (messages, count) in [(3, 0), (4, 1), (11, 3), (12, 4), (u64::MAX, 4)] {
         let stored = store.covers(&id, messages).await?;
         promise(
@@ -299,7 +296,10 @@ async fn covers_come_back(store: &dyn Store, place: &str) -> Result<(), BoxError
             "covers of a history of so many messages come back, in order",
         )?;
     }
-    promise(store.delete(std::slice::from_ref(&id)).await?, "a conversation is deleted")?;
+    promise(
+        store.delete(std::slice::from_ref(&id)).await?,
+        "a conversation is deleted",
+    )?;
     let left = store.covers(&id, u64::MAX).await?;
     promise(left.is_empty(), "covers go with their conversation")
 }

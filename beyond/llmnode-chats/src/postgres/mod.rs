@@ -79,7 +79,10 @@ async fn create_tables(client: &mut Client) -> Result<(), NodeError> {
             return Err(NodeError::new(Category::ConfigError, why));
         }
         if version < VERSION {
-            transaction.batch_execute(SECOND).await.map_err(not_migrated)?;
+            transaction
+                .batch_execute(SECOND)
+                .await
+                .map_err(not_migrated)?;
         }
     } else {
         transaction.batch_execute(TABLES).await.map_err(fault)?;

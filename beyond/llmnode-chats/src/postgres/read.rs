@@ -128,7 +128,8 @@ pub(super) async fn covers(
     chat: &str,
     messages: u64,
 ) -> Result<Vec<Covers>, Error> {
-    let select = "SELECT n, first, last, body FROM covers WHERE chat = $1 AND n <= $2 ORDER BY n, place";
+    let select =
+        "SELECT n, first, last, body FROM covers WHERE chat = $1 AND n <= $2 ORDER BY n, place";
     let rows = client.query(select, &[&chat, &signed(messages)]).await?;
     let covers = rows.iter().map(|row| Covers {
         messages: number(row, 0),

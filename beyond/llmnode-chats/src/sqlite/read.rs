@@ -124,7 +124,9 @@ pub(super) fn covers(
 ) -> rusqlite::Result<Vec<Covers>> {
     let messages = messages.min(i64::MAX as u64);
     connection
-        .prepare_cached("SELECT n, first, last, body FROM covers WHERE chat = ?1 AND n <= ?2 ORDER BY n, place")?
+        .prepare_cached(
+            "SELECT n, first, last, body FROM covers WHERE chat = ?1 AND n <= ?2 ORDER BY n, place",
+        )?
         .query_map(params![chat, messages], |row| {
             Ok(Covers {
                 messages: row.get(0)?,

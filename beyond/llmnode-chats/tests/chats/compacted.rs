@@ -94,10 +94,14 @@ fn model(window: u64) -> FnModel {
             Reply::json(data)
         } else {
             let question = request.messages.iter().rev();
-            let question = question.map(|one| &one.content).find(|text| text.starts_with("Read"));
+            let question = question
+                .map(|one| &one.content)
+                .find(|text| text.starts_with("Read"));
             let pages = question.and_then(|text| text.split(' ').nth(1)?.parse().ok());
             match next_page(request) {
-                page if page < pages.unwrap_or(0) => Reply::text("").call("read", json!({"page": page})),
+                page if page < pages.unwrap_or(0) => {
+                    Reply::text("").call("read", json!({"page": page}))
+                }
                 _ => Reply::text("Done."),
             }
         };
@@ -116,7 +120,10 @@ async fn say(model: &FnModel, chat: &Chat, question: &str) {
 
 fn summaries(model: &FnModel) -> usize {
     let requests = model.requests();
-    requests.iter().filter(|request| is_summing_up(request)).count()
+    requests
+        .iter()
+        .filter(|request| is_summing_up(request))
+        .count()
 }
 
 fn texts(messages: &[Message]) -> Vec<&str> {
@@ -125,7 +132,10 @@ fn texts(messages: &[Message]) -> Vec<&str> {
 
 fn summaries_in(request: &Request) -> usize {
     let texts = texts(&request.messages);
-    texts.iter().filter(|text| text.starts_with(SUMMARY)).count()
+    texts
+        .iter()
+        .filter(|text| text.starts_with(SUMMARY))
+        .count()
 }
 
 /// A chat whose first turn was summed up.
@@ -160,11 +170,18 @@ async fn a_turn_pays_no_summary_that_an_earlier_one_has_paid() {
                 assert_eq!(summaries_in(request), 1, "{name}, {turn}");
                 assert!(texts(&request.messages).join("\n").contains(RULE));
             }
-            assert_eq!(requests[0].messages.last().unwrap().content, format!("Read 1 page, {turn}."));
+            assert_eq!(
+                requests[0].messages.last().unwrap().content,
+                format!("Read 1 page, {turn}.")
+            );
         }
         let history = chat.history().await.unwrap();
         assert_eq!(history.len(), 82 + 3 * 4);
-        assert_eq!(history[..82], whole, "{name}: what was stored is never changed");
+        assert_eq!(
+            history[..82],
+            whole,
+            "{name}: what was stored is never changed"
+        );
         // A long turn is summed up anew, behind what was summed up before.
         let long = model(WINDOW);
         say(&long, &chat, "Read 30 pages.").await;
@@ -182,7 +199,12 @@ async fn other_nodes_get_the_same_or_all() {
         let chat = summed_up(&chats).await;
         let small = model(WINDOW);
         let run = Run::new(small.clone());
-        run.call(&Other { question: "And now?" }).conversation(&chat).await.unwrap();
+        run.call(&Other {
+            question: "And now?",
+        })
+        .conversation(&chat)
+        .await
+        .unwrap();
         let requests = small.requests();
         assert_eq!(requests.len(), 1, "{name}");
         let sent = texts(&requests[0].messages);
@@ -190,13 +212,26 @@ async fn other_nodes_get_the_same_or_all() {
         assert_eq!(summaries_in(&requests[0]), 1);
         let large = model(100_000);
         let run = Run::new(large.clone());
-        run.call(&Whole { question: "And now?" }).conversation(&chat).await.unwrap();
+        run.call(&Whole {
+            question: "And now?",
+        })
+        .conversation(&chat)
+        .await
+        .unwrap();
         let requests = large.requests();
-        assert_eq!(requests[0].messages.len(), 82 + 3, "{name}: without `compact`, all is sent");
+        assert_eq!(
+            requests[0].messages.len(),
+            82 + 3,
+            "{name}: without `compact`, all is sent"
+        );
         // The turns of both have changed nothing about what was summed up.
         let after = model(WINDOW);
         say(&after, &chat, "Read 0 pages.").await;
-        assert_eq!((after.requests().len(), summaries(&after)), (1, 0), "{name}");
+        assert_eq!(
+            (after.requests().len(), summaries(&after)),
+            (1, 0),
+            "{name}"
+        );
     }
 }
 

@@ -48,7 +48,10 @@ fn reader() -> FnModel {
 /// Sums up what `reader` has read, and answers nothing else.
 fn cheap() -> FnModel {
     FnModel::new(|request| {
-        assert!(request.messages[0].content.starts_with("Sum up"), "{request:?}");
+        assert!(
+            request.messages[0].content.starts_with("Sum up"),
+            "{request:?}"
+        );
         Reply::json(json!({"binding": ["Never ship before Friday."], "done": ["read pages"]}))
     })
 }
@@ -81,7 +84,10 @@ fn assert_trace_is_whole(state: &llmnode_graph::State) {
     for page in 0..PAGES {
         let result = &state[&*format!("seen.tools.{page}.result")];
         let text = result.as_str().unwrap_or_default();
-        assert!(text.starts_with(&format!("page {page}: xxx")), "{page}: {text}");
+        assert!(
+            text.starts_with(&format!("page {page}: xxx")),
+            "{page}: {text}"
+        );
     }
 }
 

@@ -3,7 +3,6 @@
 //! In and out: [`Compaction`]s of the conversation with its opening, and [`Covers`] of the stored history, which has no opening: the
 //! next turn's node may have other instructions. A `Covers` says, too, which messages it is about, by their numbers in the history.
 
-
 use crate::conversation::Covers;
 use crate::ledger::{Compaction, Edit};
 
@@ -35,7 +34,10 @@ pub(super) fn written(done: &[Compaction], opening: usize) -> Vec<Covers> {
         };
         let messages = compaction.length as u64;
         let newer = known + 1..=messages;
-        sent.extend(newer.map(|number| Numbers { first: number, last: number }));
+        sent.extend(newer.map(|number| Numbers {
+            first: number,
+            last: number,
+        }));
         known = known.max(messages);
         let Some(numbers) = replace(&compaction.edits, &mut sent) else {
             break;

@@ -331,7 +331,9 @@ mod tests {
         let rule = "Never ship before Friday.";
         let mut part = vec![Message::user(rule), Message::assistant("Noted.")];
         for number in 0..5_000 {
-            part.push(Message::user(format!("Message number {number} of the user.")));
+            part.push(Message::user(format!(
+                "Message number {number} of the user."
+            )));
         }
         let summary = Summary::default();
         let mut shorter = summary_message(&part, &[rule.to_owned()], &summary, Some(WINDOW));

@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use llmnode_runtime::dyn_node::DynNodeBuilder;
-use llmnode_runtime::{
-    Category, Compact, DynNode, Failures, Limits, Recovery, Summary, Toolset,
-};
+use llmnode_runtime::{Category, Compact, DynNode, Failures, Limits, Recovery, Summary, Toolset};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -21,7 +19,8 @@ use crate::graph::node_type::NodeLoader;
 use crate::graph::roles::LinkKind;
 
 /// What the model of `compact` is told.
-const SUM_UP: &str = "Sum up this part of a conversation, so that its work can go on from the summary alone.";
+const SUM_UP: &str =
+    "Sum up this part of a conversation, so that its work can go on from the summary alone.";
 
 /// The settings of an `agent`.
 #[derive(Deserialize, JsonSchema)]
@@ -122,7 +121,11 @@ pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
     if let Some(limits) = &data.limits {
         node.limits = limits.limits();
     }
-    if let Some(model) = data.compact.as_ref().and_then(|compact| compact.with.as_ref()) {
+    if let Some(model) = data
+        .compact
+        .as_ref()
+        .and_then(|compact| compact.with.as_ref())
+    {
         node.profile("/compact/with", model);
     }
     let recover = stacks(&data.recover, node);
