@@ -3,8 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::SystemTime;
 
-use llmnode_model::ext::redact;
-use llmnode_model::internal::window_in;
+use llmnode_model::ext::{redact, window_in};
 use llmnode_model::{
     ApiKind, Category, Group, Message, ModelError, ResponseFormat, Retry, Role, Sink,
 };
