@@ -291,7 +291,6 @@ const MACROS: &[&str] = &[
     "names",
     "macro_args",
     "settings",
-    "show",
     "literals",
     "description",
     "time",

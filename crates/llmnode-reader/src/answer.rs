@@ -14,7 +14,7 @@ use crate::error;
 use crate::flag::Repair;
 use crate::json::Json;
 use crate::many_values::has_many_values;
-use crate::read::{self, Outcome};
+use crate::read::{self, ReadOutcome};
 use crate::reader::Reader;
 use crate::schema::OutputSchema;
 use crate::serde_observer::{LosslessValue, Observed};
@@ -36,7 +36,7 @@ pub struct Parsed<T> {
 }
 
 impl Parsed<()> {
-    fn from_outcome(outcome: Outcome) -> Self {
+    fn from_outcome(outcome: ReadOutcome) -> Self {
         Parsed {
             value: (),
             repairs: outcome.notes,

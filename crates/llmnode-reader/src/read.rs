@@ -25,7 +25,7 @@ const MAX_SEARCHED: usize = 16 << 20;
 
 /// How a value was read that is in its slot now.
 #[derive(Debug, Default)]
-pub(super) struct Outcome {
+pub(super) struct ReadOutcome {
     pub(super) notes: Vec<Repair>,
     /// The model wrote `{"value": ..}`.
     pub(super) wrapped: bool,
@@ -36,9 +36,9 @@ pub(super) fn read(
     text: &str,
     target: &Target<'_>,
     slot: &mut dyn Slot,
-) -> Result<Outcome, Vec<Violation>> {
+) -> Result<ReadOutcome, Vec<Violation>> {
     if target.try_fast_path(trimmed(text), slot) {
-        return Ok(Outcome {
+        return Ok(ReadOutcome {
             notes: Vec::new(),
             wrapped: target.is_wrapped(),
         });
@@ -58,7 +58,7 @@ pub(super) fn read(
 }
 
 /// Has serde read what is in the only fence of the text. `None`: there is no such fence, or it is not JSON of the type.
-fn read_only_fence(text: &str, target: &Target<'_>, slot: &mut dyn Slot) -> Option<Outcome> {
+fn read_only_fence(text: &str, target: &Target<'_>, slot: &mut dyn Slot) -> Option<ReadOutcome> {
     let part = find::only_fence(text)?;
     if !target.try_fast_path(&text[part.clone()], slot) {
         return None;
@@ -68,14 +68,18 @@ fn read_only_fence(text: &str, target: &Target<'_>, slot: &mut dyn Slot) -> Opti
         begin: part.start,
         repairs: Repairs::default(),
     };
-    Some(Outcome {
+    Some(ReadOutcome {
         notes: origin.notes_for(text),
         wrapped: target.is_wrapped(),
     })
 }
 
 /// Looks for the answer in the whole text. What was done to find it is noted from the outside in.
-fn search(text: &str, target: &Target<'_>, slot: &mut dyn Slot) -> Result<Outcome, Vec<Violation>> {
+fn search(
+    text: &str,
+    target: &Target<'_>,
+    slot: &mut dyn Slot,
+) -> Result<ReadOutcome, Vec<Violation>> {
     let lenient = !target.exact && !target.whole_text;
     let found = find::scan(text, lenient);
     if target.whole_text && !is_whole_text(&found.candidates) {
@@ -99,7 +103,7 @@ fn search(text: &str, target: &Target<'_>, slot: &mut dyn Slot) -> Result<Outcom
     }
     notes.extend(taken.origin.notes_for(text));
     notes.extend(taken.notes);
-    Ok(Outcome {
+    Ok(ReadOutcome {
         notes,
         wrapped: taken.wrapped,
     })

@@ -12,7 +12,7 @@ use super::failure::{Cause, Failure};
 use super::fallback::FallbackFuture;
 use super::response::Validated;
 use super::shown::FieldValues;
-use super::tools::{Invocation, Outcome};
+use super::tools::{Invocation, ToolOutcome};
 use crate::error::NodeError;
 use crate::prompt::generated::Prompt;
 use crate::settings::{NodeKind, Settings};
@@ -64,7 +64,7 @@ pub(super) trait ErasedNode<'n>: Send + Sync {
         tool: usize,
         invocation: &'a Invocation<'a>,
         context: &'a CallContext<'_>,
-    ) -> Option<BoxFuture<'a, Outcome>>;
+    ) -> Option<BoxFuture<'a, ToolOutcome>>;
 
     /// Where a call of the tool hands off to. `None`: it does not.
     fn hands_off(&self, tool: usize) -> Option<usize>;

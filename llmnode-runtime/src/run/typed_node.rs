@@ -26,7 +26,7 @@ use super::map_item::MapItem;
 use super::model_attempts::{Asking, ModelAttempts};
 use super::node::{Asks, Exec};
 use super::shown::FieldValues;
-use super::tools::{Invocation, Outcome, Tools, unanswered_call};
+use super::tools::{Invocation, ToolOutcome, Tools, unanswered_call};
 use super::turn::Turn;
 use crate::error::NodeError;
 use crate::ledger::{CallGuard, RunEvent, UsedFallback};
@@ -596,7 +596,7 @@ impl<'r, S: ?Sized + Sync> ErasedNode<'r> for StatedNode<'r, S> {
         tool: usize,
         invocation: &'a Invocation<'a>,
         context: &'a CallContext<'_>,
-    ) -> Option<BoxFuture<'a, Outcome>> {
+    ) -> Option<BoxFuture<'a, ToolOutcome>> {
         self.tools.execute(tool, self.state, context, invocation)
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use llmnode_model::batch::BatchWire;
 use llmnode_model::{Category, ChatModel, Completion, ModelError, Request, Sink};
 
-use super::parked::{Delivery, Outcome, Planned};
+use super::parked::{Delivery, LineOutcome, Planned};
 use super::pool::BatchPool;
 use crate::ledger::{BatchAttempt, OpenAttempt};
 
@@ -70,14 +70,14 @@ pub(in crate::run) async fn ask_in_batch<'o>(
         }
         let delivery = (&mut parked.result).await;
         match delivery.ok().and_then(Delivery::read) {
-            Some(Outcome::Response(response, times)) => {
+            Some(LineOutcome::Response(response, times)) => {
                 sink.open()
                     .batch_answered(times.batch, times.submitted, times.ended);
                 drop(parked);
                 return Asked::answered(wire.answer(asking.request, response, sink));
             }
-            Some(Outcome::Failed(failed)) => return Asked::answered(Err(failed.into_error())),
-            Some(Outcome::Again) => {}
+            Some(LineOutcome::Failed(failed)) => return Asked::answered(Err(failed.into_error())),
+            Some(LineOutcome::Again) => {}
             None => return Asked::answered(Err(is_gone())),
         }
     }

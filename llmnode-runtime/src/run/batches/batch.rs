@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use llmnode_model::batch::BatchWire;
 
-use super::parked::{Acks, BatchNames, Failed, Outcome, Planned, Unread, Waiting};
+use super::parked::{Acks, BatchNames, Failed, LineOutcome, Planned, Unread, Waiting};
 use super::pool::BatchPool;
 use super::queue::InQueue;
 use crate::ledger::{Recorder, RunEvent};
@@ -68,13 +68,13 @@ impl Batch {
 
     pub(super) fn fail_all(&mut self, failed: &Failed) {
         for (_, one) in self.waiting.drain() {
-            one.ends(Outcome::Failed(failed.clone()));
+            one.ends(LineOutcome::Failed(failed.clone()));
         }
     }
 
     pub(super) fn again(&mut self) {
         for (_, one) in self.waiting.drain() {
-            one.ends(Outcome::Again);
+            one.ends(LineOutcome::Again);
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::batch::{Batch, wait_for_quiet};
 use super::find::find;
-use super::parked::{Failed, Outcome, Unread};
+use super::parked::{Failed, LineOutcome, Unread};
 use super::pool::{BatchPool, LeftStart};
 use crate::ledger::RunEvent;
 
@@ -95,7 +95,7 @@ impl Batch {
         }
         self.take_attached();
         for (_, one) in self.waiting.drain() {
-            one.ends(Outcome::Again);
+            one.ends(LineOutcome::Again);
         }
         self.pool.batch_ends();
     }

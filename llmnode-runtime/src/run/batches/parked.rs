@@ -26,8 +26,8 @@ pub(super) struct BatchNames {
     pub(super) name: String,
 }
 
-/// What came of a line, for its call.
-pub(super) enum Outcome {
+/// The outcome of a line, for its call.
+pub(super) enum LineOutcome {
     Response(LineResponse, BatchTimes),
     Failed(Failed),
     /// The request parks again, in the same attempt.
@@ -36,7 +36,7 @@ pub(super) enum Outcome {
 
 /// An outcome on its way to its call.
 pub(super) struct Delivery {
-    outcome: Option<Outcome>,
+    outcome: Option<LineOutcome>,
     unread: Option<Unread>,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Unread(Arc<AtomicBool>);
 
 impl Delivery {
     /// The call has it now.
-    pub(super) fn read(mut self) -> Option<Outcome> {
+    pub(super) fn read(mut self) -> Option<LineOutcome> {
         self.outcome.take()
     }
 }
@@ -176,18 +176,18 @@ impl Waiting {
         self.result.is_closed()
     }
 
-    pub(super) fn ends(self, outcome: Outcome) {
+    pub(super) fn ends(self, outcome: LineOutcome) {
         self.send(outcome, None);
     }
 
     /// With the result of its line. If the call does not read it, `unread` says so.
-    pub(super) fn has_result(self, outcome: Outcome, unread: &Unread) {
+    pub(super) fn has_result(self, outcome: LineOutcome, unread: &Unread) {
         self.send(outcome, Some(unread.clone()));
     }
 
-    fn send(mut self, outcome: Outcome, unread: Option<Unread>) {
+    fn send(mut self, outcome: LineOutcome, unread: Option<Unread>) {
         // It was attached to a batch of an earlier process, or the batch never came to be.
-        if let (Some(_), Outcome::Failed(failed)) = (&self.planned, &outcome) {
+        if let (Some(_), LineOutcome::Failed(failed)) = (&self.planned, &outcome) {
             return self.plan(Planned::Failed(failed.clone()));
         }
         self.place.leave();

@@ -10,7 +10,7 @@ use llmnode_model::batch::{BatchStatus, LineResult, MissingLines};
 use llmnode_model::{Category, Group, ModelError, Retry};
 
 use super::batch::Batch;
-use super::parked::{BatchTimes, Failed, FailedCost, Outcome};
+use super::parked::{BatchTimes, Failed, FailedCost, LineOutcome};
 
 /// Results that cannot be read are asked for so often at least, even when the time of the batch is over.
 const READINGS: u32 = 4;
@@ -119,10 +119,10 @@ impl Batch {
         Ok(())
     }
 
-    fn outcome(&self, result: LineResult, ended: SystemTime) -> Outcome {
+    fn outcome(&self, result: LineResult, ended: SystemTime) -> LineOutcome {
         let id = &self.id;
         match result {
-            LineResult::Response(response) => Outcome::Response(
+            LineResult::Response(response) => LineOutcome::Response(
                 response,
                 BatchTimes {
                     batch: id.clone(),
@@ -130,13 +130,13 @@ impl Batch {
                     ended: Some(ended),
                 },
             ),
-            LineResult::Expired => Outcome::Failed(Failed::new(
+            LineResult::Expired => LineOutcome::Failed(Failed::new(
                 Category::Timeout,
                 format!("the batch {id} expired before this request was answered"),
                 FailedCost::Nothing,
             )),
-            LineResult::Cancelled if self.is_late && self.pool.api.at_once => Outcome::Again,
-            LineResult::Cancelled if self.is_late => Outcome::Failed(Failed::new(
+            LineResult::Cancelled if self.is_late && self.pool.api.at_once => LineOutcome::Again,
+            LineResult::Cancelled if self.is_late => LineOutcome::Failed(Failed::new(
                 Category::Timeout,
                 format!(
                     "the batch {id} did not end within {:?}, and was cancelled before this request was answered",
@@ -144,7 +144,7 @@ impl Batch {
                 ),
                 FailedCost::Nothing,
             )),
-            LineResult::Cancelled => Outcome::Failed(Failed::new(
+            LineResult::Cancelled => LineOutcome::Failed(Failed::new(
                 Category::Cancelled,
                 format!("the batch {id} was cancelled before this request was answered"),
                 FailedCost::Nothing,

@@ -4,7 +4,7 @@ use llmnode_model::Category;
 use llmnode_model::batch::BatchRefusal;
 
 use super::batch::Batch;
-use super::parked::{Failed, FailedCost, Outcome};
+use super::parked::{Failed, FailedCost, LineOutcome};
 
 impl Batch {
     /// A batch that was refused as a whole cost nothing.
@@ -32,7 +32,7 @@ impl Batch {
         let ids: Vec<String> = self.waiting.keys().cloned().collect();
         for id in self.pool.refused_before(ids) {
             if let Some(line) = self.waiting.remove(&id) {
-                line.ends(Outcome::Failed(failed.clone()));
+                line.ends(LineOutcome::Failed(failed.clone()));
             }
         }
         self.again();
@@ -47,7 +47,7 @@ impl Batch {
         let ids: Vec<String> = self.waiting.keys().cloned().collect();
         for id in self.pool.refused_before(ids) {
             if let Some(line) = self.waiting.remove(&id) {
-                line.ends(Outcome::Failed(failed.clone()));
+                line.ends(LineOutcome::Failed(failed.clone()));
             }
         }
     }
@@ -67,7 +67,7 @@ impl Batch {
             if let Some(line) = self.waiting.remove(id) {
                 let message = format!("the batch {} was refused for this line: {fault}", self.id);
                 let failed = Failed::new(Category::BadRequest, message, FailedCost::Nothing);
-                line.ends(Outcome::Failed(failed));
+                line.ends(LineOutcome::Failed(failed));
             }
         }
         has_removed

@@ -1,6 +1,6 @@
 //! A tool, whatever it is made of, and the one way in which a call of it runs.
 //!
-//! What comes in is a call that a model wrote; what goes out is its [`Outcome`]. In this order, and for every tool:
+//! What comes in is a call that a model wrote; what goes out is its [`ToolOutcome`]. In this order, and for every tool:
 //!
 //! 1. The arguments are *read*, and checked. A model that wrote nonsense reads what is wrong, and nobody is asked.
 //! 2. A tool that needs an approval waits for its *permit*. A person may edit the arguments, so they are read again: what runs was
@@ -19,7 +19,7 @@ use llmnode_reader::OutputSchema;
 
 use super::approval::Permit;
 use super::invocation::Invocation;
-use super::outcome::Outcome;
+use super::outcome::ToolOutcome;
 use crate::error::NodeError;
 use crate::run::cx::Cx;
 
@@ -32,7 +32,7 @@ pub(super) trait AnyTool<S: ?Sized>: Send + Sync {
     }
 
     /// What can be said against the arguments without running code of the program. `None`: nothing.
-    fn argument_fault(&self, spec: &ToolSpec, arguments: &str) -> Option<Outcome>;
+    fn argument_fault(&self, spec: &ToolSpec, arguments: &str) -> Option<ToolOutcome>;
 
     /// Reads and checks the arguments. `Err`: the model reads what is wrong with them, or why it may not call the tool.
     fn read<'c: 'a, 'a>(
@@ -40,7 +40,7 @@ pub(super) trait AnyTool<S: ?Sized>: Send + Sync {
         cx: Cx<'c, S>,
         spec: &'c ToolSpec,
         arguments: &'a str,
-    ) -> BoxFuture<'a, Result<Box<dyn ReadCall + 'c>, Outcome>>;
+    ) -> BoxFuture<'a, Result<Box<dyn ReadCall + 'c>, ToolOutcome>>;
 
     /// Whether the program gives the result in place of a function.
     fn is_external(&self) -> bool {
@@ -60,7 +60,7 @@ pub(super) trait ReadCall: Send {
         self: Box<Self>,
         invocation: &'c Invocation<'c>,
         permit: &'c Permit,
-    ) -> BoxFuture<'c, Outcome>
+    ) -> BoxFuture<'c, ToolOutcome>
     where
         Self: 'c;
 }
@@ -71,7 +71,7 @@ pub(super) async fn run_tool<S: ?Sized + Sync>(
     spec: &ToolSpec,
     cx: &Cx<'_, S>,
     invocation: &Invocation<'_>,
-) -> Outcome {
+) -> ToolOutcome {
     let mut permit = Permit::new(invocation, spec.needs_approval);
     let call = loop {
         let arguments = permit.arguments(invocation);
@@ -86,7 +86,7 @@ pub(super) async fn run_tool<S: ?Sized + Sync>(
         }
     };
     if let Err(taken) = invocation.claim() {
-        return Outcome::stopped(taken);
+        return ToolOutcome::stopped(taken);
     }
     let outcome = call.run(invocation, &permit).await;
     permit.applied_to(outcome)
@@ -96,7 +96,7 @@ pub(super) async fn run_tool<S: ?Sized + Sync>(
 pub(super) struct Stateless(pub(super) Arc<dyn AnyTool<()>>);
 
 impl<S: ?Sized> AnyTool<S> for Stateless {
-    fn argument_fault(&self, spec: &ToolSpec, arguments: &str) -> Option<Outcome> {
+    fn argument_fault(&self, spec: &ToolSpec, arguments: &str) -> Option<ToolOutcome> {
         self.0.argument_fault(spec, arguments)
     }
 
@@ -105,7 +105,7 @@ impl<S: ?Sized> AnyTool<S> for Stateless {
         cx: Cx<'c, S>,
         spec: &'c ToolSpec,
         arguments: &'a str,
-    ) -> BoxFuture<'a, Result<Box<dyn ReadCall + 'c>, Outcome>> {
+    ) -> BoxFuture<'a, Result<Box<dyn ReadCall + 'c>, ToolOutcome>> {
         let cx = Cx {
             context: cx.context,
             state: &(),

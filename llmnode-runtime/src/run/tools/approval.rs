@@ -5,7 +5,7 @@ use llmnode_model::internal::catch_panic_async;
 use serde_json::Value;
 
 use super::invocation::Invocation;
-use super::outcome::Outcome;
+use super::outcome::ToolOutcome;
 use crate::error::NodeError;
 use crate::pause::{CallState, Decision, Paused, WaitingCall};
 use crate::run::core::RunCore;
@@ -45,9 +45,9 @@ impl Permit {
         self.edited.as_deref()
     }
 
-    pub(super) fn applied_to(&self, outcome: Outcome) -> Outcome {
+    pub(super) fn applied_to(&self, outcome: ToolOutcome) -> ToolOutcome {
         let decided = self.decided_now || outcome.decided;
-        Outcome {
+        ToolOutcome {
             decided,
             ..outcome.edited(self.edited())
         }
@@ -58,7 +58,7 @@ impl Permit {
         &mut self,
         cx: &Cx<'_, S>,
         invocation: &Invocation<'_>,
-    ) -> Result<bool, Outcome> {
+    ) -> Result<bool, ToolOutcome> {
         if self.decided {
             return Ok(true);
         }
@@ -66,8 +66,8 @@ impl Permit {
         let decision = ask(cx, invocation).await?;
         self.decided_now = decision.is_some();
         match decision {
-            None => Err(Outcome::waits(CallState::Approval(None))),
-            Some(Decision::No(why)) => Err(self.applied_to(Outcome::denied(&why))),
+            None => Err(ToolOutcome::waits(CallState::Approval(None))),
+            Some(Decision::No(why)) => Err(self.applied_to(ToolOutcome::denied(&why))),
             Some(Decision::Edit(arguments)) => {
                 self.edited = Some(Value::to_string(&arguments));
                 Ok(false)
@@ -107,7 +107,7 @@ fn panicked(said: &str) -> NodeError {
 async fn ask<S: ?Sized>(
     cx: &Cx<'_, S>,
     invocation: &Invocation<'_>,
-) -> Result<Option<Decision>, Outcome> {
+) -> Result<Option<Decision>, ToolOutcome> {
     let Some(approver) = &cx.context.core.approver else {
         return Ok(None);
     };
@@ -117,6 +117,6 @@ async fn ask<S: ?Sized>(
     let call = WaitingCall::shown(id, node, &called.name, &called.arguments, false);
     match catch_panic_async(|| approver(call)).await {
         Ok(approval) => Ok(approval.decision()),
-        Err(said) => Err(Outcome::stopped(panicked(&said))),
+        Err(said) => Err(ToolOutcome::stopped(panicked(&said))),
     }
 }

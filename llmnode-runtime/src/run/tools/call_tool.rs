@@ -7,7 +7,7 @@ use llmnode_model::{Category, ToolCall, ToolSpec};
 
 use super::any_tool::{Stateless, run_tool};
 use super::invocation::{ConversationId, Invocation};
-use super::outcome::{Outcome, ToolEffect};
+use super::outcome::{ToolEffect, ToolOutcome};
 use super::round::unknown_tool_message;
 use super::toolset::Toolset;
 use super::value::ToolReply;
@@ -82,7 +82,7 @@ async fn execute_tool<S: ?Sized + Sync>(
         }
         None => {
             let specs: Vec<ToolSpec> = tools.tools().map(|tool| tool.spec.clone()).collect();
-            Outcome::refused(
+            ToolOutcome::refused(
                 "unknown_tool",
                 unknown_tool_message(&specs, &call.name, cx.context.call.node()),
             )

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::any_tool::{AnyTool, ReadCall};
 use super::approval::Permit;
 use super::invocation::Invocation;
-use super::outcome::Outcome;
+use super::outcome::ToolOutcome;
 use super::typed::{is_object, no_object, or_empty_object, parsed, refused};
 use super::value::{ToolFuture, ToolReply};
 use crate::error::NodeError;
@@ -94,7 +94,7 @@ struct FunctionCall<'c> {
 }
 
 impl AnyTool<()> for FunctionTool {
-    fn argument_fault(&self, spec: &ToolSpec, arguments: &str) -> Option<Outcome> {
+    fn argument_fault(&self, spec: &ToolSpec, arguments: &str) -> Option<ToolOutcome> {
         if !is_object(or_empty_object(arguments)) {
             return Some(no_object(arguments));
         }
@@ -107,7 +107,7 @@ impl AnyTool<()> for FunctionTool {
         cx: Cx<'c, ()>,
         spec: &'c ToolSpec,
         arguments: &'a str,
-    ) -> BoxFuture<'a, Result<Box<dyn ReadCall + 'c>, Outcome>> {
+    ) -> BoxFuture<'a, Result<Box<dyn ReadCall + 'c>, ToolOutcome>> {
         // The node reads them once more, as often as it is executed.
         if let Some(fault) = self.argument_fault(spec, arguments) {
             return Box::pin(ready(Err(fault)));
@@ -123,7 +123,7 @@ impl ReadCall for FunctionCall<'_> {
         self: Box<Self>,
         invocation: &'c Invocation<'c>,
         permit: &'c Permit,
-    ) -> BoxFuture<'c, Outcome>
+    ) -> BoxFuture<'c, ToolOutcome>
     where
         Self: 'c,
     {
@@ -146,15 +146,15 @@ impl ReadCall for FunctionCall<'_> {
                     .await
             };
             let error = match report {
-                Ok(report) => return Outcome::done(report.value, Some(report.record.id)),
+                Ok(report) => return ToolOutcome::done(report.value, Some(report.record.id)),
                 Err(error) => error,
             };
             match Asks::of(&error) {
                 Some(asks) => {
                     let rounds = invocation.asked.map_or(0, |asked| asked.round);
-                    Outcome::asks(asks, arguments, rounds)
+                    ToolOutcome::asks(asks, arguments, rounds)
                 }
-                None => Outcome::of_error(error, None),
+                None => ToolOutcome::of_error(error, None),
             }
         })
     }
@@ -173,7 +173,7 @@ struct ContextCall<'c> {
 }
 
 impl AnyTool<()> for ContextTool {
-    fn argument_fault(&self, _: &ToolSpec, arguments: &str) -> Option<Outcome> {
+    fn argument_fault(&self, _: &ToolSpec, arguments: &str) -> Option<ToolOutcome> {
         parsed(&self.parser, arguments)
             .err()
             .map(|outcome| *outcome)
@@ -184,7 +184,7 @@ impl AnyTool<()> for ContextTool {
         cx: Cx<'c, ()>,
         _: &'c ToolSpec,
         arguments: &'a str,
-    ) -> BoxFuture<'a, Result<Box<dyn ReadCall + 'c>, Outcome>> {
+    ) -> BoxFuture<'a, Result<Box<dyn ReadCall + 'c>, ToolOutcome>> {
         let call = parsed(&self.parser, arguments).map(|arguments| {
             let function = &*self.function;
             Box::new(ContextCall {
@@ -198,7 +198,7 @@ impl AnyTool<()> for ContextTool {
 }
 
 impl ReadCall for ContextCall<'_> {
-    fn run<'c>(self: Box<Self>, _: &'c Invocation<'c>, _: &'c Permit) -> BoxFuture<'c, Outcome>
+    fn run<'c>(self: Box<Self>, _: &'c Invocation<'c>, _: &'c Permit) -> BoxFuture<'c, ToolOutcome>
     where
         Self: 'c,
     {
@@ -209,8 +209,8 @@ impl ReadCall for ContextCall<'_> {
                 cx,
             } = *self;
             match function(&cx, arguments).await {
-                Ok((reply, call)) => Outcome::done(reply, call),
-                Err(error) => Outcome::of_error(error, None),
+                Ok((reply, call)) => ToolOutcome::done(reply, call),
+                Err(error) => ToolOutcome::of_error(error, None),
             }
         })
     }
@@ -225,7 +225,7 @@ struct ExternalCall;
 
 impl AnyTool<()> for ExternalTool {
     /// Whoever answers looks at the rest.
-    fn argument_fault(&self, _: &ToolSpec, arguments: &str) -> Option<Outcome> {
+    fn argument_fault(&self, _: &ToolSpec, arguments: &str) -> Option<ToolOutcome> {
         (!is_object(or_empty_object(arguments))).then(|| no_object(arguments))
     }
 
@@ -234,7 +234,7 @@ impl AnyTool<()> for ExternalTool {
         _: Cx<'c, ()>,
         spec: &'c ToolSpec,
         arguments: &'a str,
-    ) -> BoxFuture<'a, Result<Box<dyn ReadCall + 'c>, Outcome>> {
+    ) -> BoxFuture<'a, Result<Box<dyn ReadCall + 'c>, ToolOutcome>> {
         let call = match self.argument_fault(spec, arguments) {
             Some(fault) => Err(fault),
             None => Ok(Box::new(ExternalCall) as Box<dyn ReadCall + 'c>),
@@ -252,14 +252,18 @@ impl AnyTool<()> for ExternalTool {
 }
 
 impl ReadCall for ExternalCall {
-    fn run<'c>(self: Box<Self>, _: &'c Invocation<'c>, permit: &'c Permit) -> BoxFuture<'c, Outcome>
+    fn run<'c>(
+        self: Box<Self>,
+        _: &'c Invocation<'c>,
+        permit: &'c Permit,
+    ) -> BoxFuture<'c, ToolOutcome>
     where
         Self: 'c,
     {
         let edited = permit.edited();
         let edit = edited.and_then(|arguments| serde_json::from_str(arguments).ok());
         let waits = CallState::Answer(edit.map(Decision::Edit));
-        Box::pin(ready(Outcome::waits(waits)))
+        Box::pin(ready(ToolOutcome::waits(waits)))
     }
 }
 

@@ -9,7 +9,7 @@ use llmnode_reader::text::same_name;
 use tracing::Instrument;
 
 use super::invocation::{ConversationId, Invocation};
-use super::outcome::Outcome;
+use super::outcome::ToolOutcome;
 use super::round::{MAX_CALLS, Round, RunningRound, tool_index};
 use super::search::Finding;
 use crate::ledger::{RunEvent, ToolSpan};
@@ -124,14 +124,14 @@ impl Execution<'_, '_> {
             .filter(|_| index < MAX_CALLS && self.round.already_decided(index).is_none())
     }
 
-    fn start(&self, index: usize) -> Option<BoxFuture<'_, Outcome>> {
+    fn start(&self, index: usize) -> Option<BoxFuture<'_, ToolOutcome>> {
         self.with
             .node
             .execute(self.runs(index)?, &self.called[index], self.with.context)
     }
 
     /// `None`: it already has a result.
-    fn unexecuted(&self, index: usize) -> Option<Outcome> {
+    fn unexecuted(&self, index: usize) -> Option<ToolOutcome> {
         let Executor {
             context, finding, ..
         } = self.with;
@@ -154,7 +154,11 @@ impl Execution<'_, '_> {
     }
 
     /// Records the result itself, so that it does not delay the other tools.
-    async fn run(&self, index: usize, tool: BoxFuture<'_, Outcome>) -> Result<CallState, Failure> {
+    async fn run(
+        &self,
+        index: usize,
+        tool: BoxFuture<'_, ToolOutcome>,
+    ) -> Result<CallState, Failure> {
         let CallContext {
             core, call: scope, ..
         } = *self.with.context;
@@ -185,12 +189,12 @@ impl Execution<'_, '_> {
         &self,
         index: usize,
         began: Option<Instant>,
-        outcome: Outcome,
+        outcome: ToolOutcome,
     ) -> Result<CallState, Failure> {
         let scope = self.with.context.call;
         let listener = self.with.context.listener();
         let Round { calls, states, .. } = self.round;
-        let Outcome {
+        let ToolOutcome {
             effect,
             label,
             call,

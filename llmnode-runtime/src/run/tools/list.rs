@@ -11,7 +11,7 @@ use llmnode_reader::ask::fault;
 
 use super::any_tool::{AnyTool, Stateless, run_tool};
 use super::invocation::Invocation;
-use super::outcome::Outcome;
+use super::outcome::ToolOutcome;
 use super::toolset::Toolset;
 use super::typed::{StatelessTool, Tool, TypedTool, spec};
 use crate::error::NodeError;
@@ -144,7 +144,7 @@ impl<S: ?Sized> Tools<S> {
         state: &'c S,
         context: &'c CallContext<'c>,
         invocation: &'c Invocation<'c>,
-    ) -> Option<BoxFuture<'c, Outcome>>
+    ) -> Option<BoxFuture<'c, ToolOutcome>>
     where
         S: Sync,
     {
@@ -156,7 +156,7 @@ impl<S: ?Sized> Tools<S> {
             };
             let cx = Cx { context, state };
             let outcome = catch_panic_async(|| run_tool(&**tool, spec, &cx, invocation));
-            outcome.await.unwrap_or_else(|_| Outcome::panicked())
+            outcome.await.unwrap_or_else(|_| ToolOutcome::panicked())
         }))
     }
 

@@ -25,7 +25,7 @@ pub use dynamic::ToolFn;
 pub(super) use execution::Executor;
 pub(super) use invocation::{ConversationId, Invocation};
 pub use list::Tools;
-pub(super) use outcome::Outcome;
+pub(super) use outcome::ToolOutcome;
 pub use outcome::{MAX_IMAGE_BYTES, MAX_IMAGES, MAX_RESULT, images_left_out};
 pub(super) use round::{
     MAX_CALLS, Round, RunningRound, answer_or_calls, for_history, forbidden_calls, tool_index,

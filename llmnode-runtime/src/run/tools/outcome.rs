@@ -23,7 +23,8 @@ pub const MAX_IMAGE_BYTES: usize = 8 << 20;
 
 const MAX_FAULT_BYTES: usize = 2048;
 
-pub(in crate::run) struct Outcome {
+/// What a call of a tool came to: what the model reads, or why it reads nothing yet, and what the record says.
+pub(in crate::run) struct ToolOutcome {
     pub(super) effect: ToolEffect,
     pub(super) label: Cow<'static, str>,
     pub(super) call: Option<CallId>,
@@ -41,9 +42,9 @@ pub(super) enum ToolEffect {
     Stopped(NodeError),
 }
 
-impl Outcome {
+impl ToolOutcome {
     fn new(effect: ToolEffect, label: impl Into<Cow<'static, str>>) -> Self {
-        Outcome {
+        ToolOutcome {
             effect,
             label: label.into(),
             call: None,
@@ -54,55 +55,55 @@ impl Outcome {
     }
 
     pub(super) fn done(reply: ToolReply, call: Option<CallId>) -> Self {
-        Outcome {
+        ToolOutcome {
             call,
-            ..Outcome::new(ToolEffect::Result(reply), "ok")
+            ..ToolOutcome::new(ToolEffect::Result(reply), "ok")
         }
     }
 
     pub(super) fn refused(label: &'static str, said: impl Into<String>) -> Self {
-        Outcome::new(ToolEffect::Failure(said.into()), label)
+        ToolOutcome::new(ToolEffect::Failure(said.into()), label)
     }
 
     pub(super) fn denied(why: &str) -> Self {
-        Outcome::refused(
+        ToolOutcome::refused(
             "denied",
             format!("not allowed: {}", one_line(why, MAX_FAULT_BYTES)),
         )
     }
 
     pub(super) fn invalid_arguments(complaints: &str) -> Self {
-        Outcome::refused(
+        ToolOutcome::refused(
             "invalid_arguments",
             format!("These arguments were not accepted:{complaints}"),
         )
     }
 
     pub(super) fn waits(state: CallState) -> Self {
-        Outcome::new(ToolEffect::Waits(state), "waiting")
+        ToolOutcome::new(ToolEffect::Waits(state), "waiting")
     }
 
     /// `rounds`: how often the tool has asked before.
     pub(super) fn asks(asks: &Asks, arguments: &str, rounds: u32) -> Self {
         if rounds >= MOST_ROUNDS {
             let why = format!("the tool has asked {rounds} times, and may not ask again");
-            return Outcome::refused("error", why);
+            return ToolOutcome::refused("error", why);
         }
         let asked = Asked::new(asks.clone(), arguments, rounds + 1);
-        Outcome::waits(CallState::Asked(Box::new(asked)))
+        ToolOutcome::waits(CallState::Asked(Box::new(asked)))
     }
 
     pub(super) fn stopped(error: NodeError) -> Self {
         let call = error.record().map(|record| record.id);
-        Outcome {
+        ToolOutcome {
             call,
-            ..Outcome::new(ToolEffect::Stopped(error), "aborted")
+            ..ToolOutcome::new(ToolEffect::Stopped(error), "aborted")
         }
     }
 
     /// Code of the tool outside its node, such as its serialization.
     pub(super) fn panicked() -> Self {
-        Outcome::of_error(NodeError::new(Category::Panic, ""), None)
+        ToolOutcome::of_error(NodeError::new(Category::Panic, ""), None)
     }
 
     /// A tool's own message is for the model; that of a transport is not.
@@ -118,14 +119,14 @@ impl Outcome {
             Category::LimitExceeded | Category::Panic => format!("the tool failed ({category})"),
             Category::Paused => match error.paused() {
                 Some(paused) => {
-                    return Outcome {
+                    return ToolOutcome {
                         call,
-                        ..Outcome::waits(CallState::Within(Box::new(paused)))
+                        ..ToolOutcome::waits(CallState::Within(Box::new(paused)))
                     };
                 }
-                None => return Outcome::stopped(error),
+                None => return ToolOutcome::stopped(error),
             },
-            _ if category.group() == Group::Stop => return Outcome::stopped(error),
+            _ if category.group() == Group::Stop => return ToolOutcome::stopped(error),
             _ => format!("the tool failed ({category})"),
         };
         let label = if category == Category::ExecError {
@@ -133,9 +134,9 @@ impl Outcome {
         } else {
             category.as_str()
         };
-        Outcome {
+        ToolOutcome {
             call,
-            ..Outcome::new(ToolEffect::Failure(words), label)
+            ..ToolOutcome::new(ToolEffect::Failure(words), label)
         }
     }
 

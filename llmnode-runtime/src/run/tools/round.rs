@@ -9,7 +9,7 @@ use llmnode_model::{
 use llmnode_reader::text::{nearest, one_line, same_name};
 use serde_json::Value;
 
-use super::outcome::Outcome;
+use super::outcome::ToolOutcome;
 use super::search::{as_written, is_search, unwrapped};
 use super::typed::is_object;
 use super::value::ToolReply;
@@ -219,17 +219,17 @@ impl Round {
     }
 
     /// `Some(None)`: it already has a result.
-    pub(super) fn already_decided(&self, index: usize) -> Option<Option<Outcome>> {
+    pub(super) fn already_decided(&self, index: usize) -> Option<Option<ToolOutcome>> {
         match self.states.get(index)? {
             CallState::Ended { .. } => Some(None),
             CallState::Approval(Some(Decision::No(why)))
-            | CallState::Answer(Some(Decision::No(why))) => Some(Some(Outcome::denied(why))),
+            | CallState::Answer(Some(Decision::No(why))) => Some(Some(ToolOutcome::denied(why))),
             CallState::Answer(Some(Decision::Result(result))) => {
                 let reply = match result {
                     Value::String(text) => ToolReply::new(text.clone()),
                     result => ToolReply::new(result.to_string()),
                 };
-                Some(Some(Outcome::done(reply, None)))
+                Some(Some(ToolOutcome::done(reply, None)))
             }
             CallState::Approval(_)
             | CallState::Answer(_)
@@ -313,14 +313,14 @@ impl Round {
         known: Option<usize>,
         request: &Request,
         own: &str,
-    ) -> Outcome {
+    ) -> ToolOutcome {
         let name = &self.calls[index].name;
         if request
             .output
             .as_ref()
             .is_some_and(|output| output.name() == name)
         {
-            return Outcome::refused(
+            return ToolOutcome::refused(
                 "not_executed",
                 "not used: answer after the results of the tools",
             );
@@ -328,9 +328,9 @@ impl Round {
         // An answer may have any number of calls: only the first ones get a message that lists names.
         if known.is_some() || index >= MAX_CALLS {
             let why = format!("not executed: at most {MAX_CALLS} calls of one answer are");
-            return Outcome::refused("not_executed", why);
+            return ToolOutcome::refused("not_executed", why);
         }
-        Outcome::refused(
+        ToolOutcome::refused(
             "unknown_tool",
             unknown_tool_message(&request.tools, name, own),
         )

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::any_tool::{AnyTool, ReadCall};
 use super::approval::Permit;
 use super::invocation::Invocation;
-use super::outcome::Outcome;
+use super::outcome::ToolOutcome;
 use super::value::Replied;
 use crate::error::NodeError;
 use crate::ledger::NodeKey;
@@ -111,7 +111,7 @@ impl<N: Tool<S>, S: ?Sized> AnyTool<S> for TypedTool<N> {
     }
 
     /// By the schema alone: validators are code of the program, and may wait.
-    fn argument_fault(&self, spec: &ToolSpec, arguments: &str) -> Option<Outcome> {
+    fn argument_fault(&self, spec: &ToolSpec, arguments: &str) -> Option<ToolOutcome> {
         let schema = serde_json::from_str(spec.schema.plain().get()).unwrap_or(Value::Bool(true));
         let parser = Untyped::by_schema(&spec.name, schema);
         parsed(&parser, arguments).err().map(|outcome| *outcome)
@@ -122,7 +122,7 @@ impl<N: Tool<S>, S: ?Sized> AnyTool<S> for TypedTool<N> {
         cx: Cx<'c, S>,
         spec: &'c ToolSpec,
         arguments: &'a str,
-    ) -> BoxFuture<'a, Result<Box<dyn ReadCall + 'c>, Outcome>> {
+    ) -> BoxFuture<'a, Result<Box<dyn ReadCall + 'c>, ToolOutcome>> {
         Box::pin(async move {
             let node = read::<N, S>(&cx, &spec.name, arguments).await?;
             match too_deep::<N, S>(&cx, &node) {
@@ -138,7 +138,7 @@ impl<N: Tool<S>, S: ?Sized> ReadCall for TypedCall<'_, N, S> {
         self: Box<Self>,
         invocation: &'c Invocation<'c>,
         _: &'c Permit,
-    ) -> BoxFuture<'c, Outcome>
+    ) -> BoxFuture<'c, ToolOutcome>
     where
         Self: 'c,
     {
@@ -153,22 +153,22 @@ impl<N: Tool<S>, S: ?Sized> ReadCall for TypedCall<'_, N, S> {
                 Err(error) => error,
             };
             if is_function && !N::FACTS.idempotent && error.category() == Category::Paused {
-                return Outcome::stopped(would_run_again(&invocation.call.name));
+                return ToolOutcome::stopped(would_run_again(&invocation.call.name));
             }
-            Outcome::of_error(error, N::SETTINGS.deadline)
+            ToolOutcome::of_error(error, N::SETTINGS.deadline)
         })
     }
 }
 
 /// What the model reads of an output.
-fn replied(invocation: &Invocation<'_>, reply: Replied, call: CallId) -> Outcome {
+fn replied(invocation: &Invocation<'_>, reply: Replied, call: CallId) -> ToolOutcome {
     match reply {
-        Ok(reply) => Outcome::done(reply, Some(call)),
+        Ok(reply) => ToolOutcome::done(reply, Some(call)),
         Err(error) => {
             let name = &invocation.call.name;
             let fault =
                 format!("the result of the tool `{name}` cannot be written as JSON: {error}");
-            Outcome::stopped(NodeError::new(Category::ConfigError, fault).with_source(error))
+            ToolOutcome::stopped(NodeError::new(Category::ConfigError, fault).with_source(error))
         }
     }
 }
@@ -183,7 +183,7 @@ fn would_run_again(name: &str) -> NodeError {
     NodeError::new(Category::ConfigError, why)
 }
 
-async fn read<N, S>(cx: &Cx<'_, S>, name: &str, arguments: &str) -> Result<N, Outcome>
+async fn read<N, S>(cx: &Cx<'_, S>, name: &str, arguments: &str) -> Result<N, ToolOutcome>
 where
     N: Tool<S>,
     S: ?Sized,
@@ -199,7 +199,7 @@ where
     );
     let (node, mut found) = match (read, node) {
         (Ok(_), Some(node)) => (node, Vec::new()),
-        (Ok(_), None) => return Err(Outcome::invalid_arguments("\n- there are none")),
+        (Ok(_), None) => return Err(ToolOutcome::invalid_arguments("\n- there are none")),
         (Err(_), _) if !is_object(or_empty_object(arguments)) => return Err(no_object(arguments)),
         (Err(violations), mut built) => {
             spec.build(or_empty_object(arguments), &mut built);
@@ -228,18 +228,18 @@ where
         }
         CheckOutcome::Aborted(error) => {
             let message = format!("a validator of the tool `{name}` ended the call: {error}");
-            Err(Outcome::stopped(
+            Err(ToolOutcome::stopped(
                 NodeError::new(Category::Aborted, message).with_source(error),
             ))
         }
         CheckOutcome::Panicked(said) => {
-            Err(Outcome::stopped(NodeError::new(Category::Panic, said)))
+            Err(ToolOutcome::stopped(NodeError::new(Category::Panic, said)))
         }
     }
 }
 
 /// The arguments by a schema, or what the model reads about them.
-pub(super) fn parsed(parser: &Untyped, arguments: &str) -> Result<Value, Box<Outcome>> {
+pub(super) fn parsed(parser: &Untyped, arguments: &str) -> Result<Value, Box<ToolOutcome>> {
     if !is_object(or_empty_object(arguments)) {
         return Err(Box::new(no_object(arguments)));
     }
@@ -255,14 +255,14 @@ pub(super) fn or_empty_object(arguments: &str) -> &str {
     }
 }
 
-pub(super) fn no_object(arguments: &str) -> Outcome {
+pub(super) fn no_object(arguments: &str) -> ToolOutcome {
     // Unlike a violation, the syntax error has line and column.
     if let Err(broken) = Reader::new().value(arguments)
         && arguments.trim_start().starts_with('{')
     {
         return refused(broken.violations().to_vec());
     }
-    Outcome::invalid_arguments(&format!(
+    ToolOutcome::invalid_arguments(&format!(
         "\n- they are not a JSON object: `{}`",
         one_line(arguments, 200)
     ))
@@ -272,12 +272,12 @@ pub(super) fn is_object(arguments: &str) -> bool {
     serde_json::from_str::<Map<String, Value>>(arguments).is_ok()
 }
 
-pub(super) fn refused(violations: Vec<Violation>) -> Outcome {
+pub(super) fn refused(violations: Vec<Violation>) -> ToolOutcome {
     let violations: Vec<_> = violations.into_iter().map(shortened).collect();
-    Outcome::invalid_arguments(&complaints(&violations))
+    ToolOutcome::invalid_arguments(&complaints(&violations))
 }
 
-fn too_deep<N, S>(cx: &Cx<'_, S>, node: &N) -> Option<Outcome>
+fn too_deep<N, S>(cx: &Cx<'_, S>, node: &N) -> Option<ToolOutcome>
 where
     N: Tool<S>,
     S: ?Sized,
@@ -289,7 +289,7 @@ where
     } else {
         return None;
     };
-    Some(Outcome::refused(
+    Some(ToolOutcome::refused(
         "not_executed",
         format!("not executed: {why}"),
     ))

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::deferred::{MOST_FOUND, Search};
 use super::through::called_name;
-use crate::run::tools::outcome::{Outcome, ToolEffect};
+use crate::run::tools::outcome::{ToolEffect, ToolOutcome};
 use crate::run::tools::value::ToolReply;
 
 /// The most bytes of a sentence of a description.
@@ -47,12 +47,12 @@ impl Search {
 
 impl Finding<'_> {
     /// The answer to a call that no tool has the name of.
-    pub(in crate::run::tools) fn answer(&self, call: &ToolCall, request: &Request) -> Outcome {
+    pub(in crate::run::tools) fn answer(&self, call: &ToolCall, request: &Request) -> ToolOutcome {
         match &*call.name {
             SEARCH_TOOLS => self.searched(&query(&call.arguments), request),
             CALL_TOOL => match called_name(&call.arguments) {
                 Some(name) => self.unknown(&name, request),
-                None => Outcome::refused(
+                None => ToolOutcome::refused(
                     "invalid_arguments",
                     "These arguments were not accepted: `name` is the name of a tool, and `arguments` are its arguments",
                 ),
@@ -61,18 +61,18 @@ impl Finding<'_> {
         }
     }
 
-    fn searched(&self, query: &str, request: &Request) -> Outcome {
+    fn searched(&self, query: &str, request: &Request) -> ToolOutcome {
         let found = self.fitting(query, request);
         let said = if found.is_empty() {
             self.nothing_fits(request)
         } else {
             self.listing(&found, request)
         };
-        Outcome::done(ToolReply::new(said), None).finding(self.found(&found, request))
+        ToolOutcome::done(ToolReply::new(said), None).finding(self.found(&found, request))
     }
 
     /// The name is what the model looks for.
-    fn unknown(&self, name: &str, request: &Request) -> Outcome {
+    fn unknown(&self, name: &str, request: &Request) -> ToolOutcome {
         let mut found = self.fitting(name, request);
         let names = request.callable().iter().map(|tool| &*tool.name);
         // A slip of the pen has no word in common with the name.
@@ -84,7 +84,7 @@ impl Finding<'_> {
         } else {
             self.listing(&found, request)
         };
-        Outcome::refused(
+        ToolOutcome::refused(
             "unknown_tool",
             format!("there is no tool {shown:?}. {rest}"),
         )
@@ -177,10 +177,10 @@ impl Finding<'_> {
     /// A tool was called that is not listed: it is from now on, or the model reads its schema if it needs it.
     pub(in crate::run::tools) fn noted(
         &self,
-        mut outcome: Outcome,
+        mut outcome: ToolOutcome,
         call: &ToolCall,
         request: &Request,
-    ) -> Outcome {
+    ) -> ToolOutcome {
         if is_listed(request, &call.name) {
             return outcome;
         }
