@@ -253,7 +253,7 @@ const PAGE: &[&str] = &[
 ];
 const SERVE: &[&str] = &[
     "options", "key", "stalled", "file", "form", "decision", "kept", "history", "running", "state",
-    "waits", "panels", "app", "access", "run", "restore", "api", "serve",
+    "waits", "panels", "app", "access", "run", "restore", "api", "serve", "ext",
 ];
 const STUB: &[&str] = &[
     "sample",
