@@ -135,7 +135,7 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
                 // A call that waited at a gate may have left it meanwhile.
                 Poll::Pending if self.may_fill(wait) => {}
                 Poll::Pending if self.decides_changes() => {}
-                Poll::Pending if self.nobody_tells() => {}
+                Poll::Pending if self.gives_up_undecided() => {}
                 Poll::Pending => {
                     self.poll_batches(cx);
                     self.report_held();
@@ -173,7 +173,7 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
     }
 
     /// All calls that are left failed before it was known whether the server is down, and none will tell.
-    fn nobody_tells(&self) -> bool {
+    fn gives_up_undecided(&self) -> bool {
         let has_more = self.source.is_some() && !self.is_waiting;
         !has_more
             && self

@@ -513,7 +513,7 @@ where
             let failed = FailedCall {
                 error: &error,
                 outer_end,
-                goes_on: unfinished.is_some(),
+                continues: unfinished.is_some(),
             };
             let Some(conversations) = item.put_back(&failed).await else {
                 return Err(error);

@@ -50,7 +50,7 @@ pub(super) struct FailedCall<'e> {
     /// Of what the map stands in.
     pub(super) outer_end: Option<Instant>,
     /// What has begun is not begun again.
-    pub(super) goes_on: bool,
+    pub(super) continues: bool,
 }
 
 struct MetGate {
@@ -129,7 +129,7 @@ impl<'r> MapItem<'r> {
     }
 
     fn may_be_put_back(&self, failed: &FailedCall<'_>) -> bool {
-        let has_begun = !failed.goes_on && self.has_begun.load(Ordering::Relaxed);
+        let has_begun = !failed.continues && self.has_begun.load(Ordering::Relaxed);
         let is_transport = failed.error.category().group() == Group::Transport;
         let is_too_late = failed
             .outer_end

@@ -20,7 +20,8 @@ const MOST: usize = 2;
 #[derive(Default)]
 pub(super) struct Undecided {
     count: AtomicUsize,
-    nobody_tells: Notify,
+    /// No other item is left to tell.
+    given_up: Notify,
 }
 
 impl Undecided {
@@ -35,8 +36,8 @@ impl Undecided {
             return;
         }
         self.count.fetch_add(1, Ordering::Relaxed);
-        let _place = Place(self);
-        let nobody_tells = pin!(self.nobody_tells.notified());
+        let _aside = AsideGuard(self);
+        let given_up = pin!(self.given_up.notified());
         let told = async {
             loop {
                 // Before it is read, so that no change is missed.
@@ -47,22 +48,23 @@ impl Undecided {
                 changed.await;
             }
         };
-        select(nobody_tells, pin!(told)).await;
+        select(given_up, pin!(told)).await;
     }
 
     /// All calls in flight stand aside, and no other item comes: their failures stay. Returns whether there are any.
     pub(super) fn give_up(&self, in_flight: usize) -> bool {
         let is_alone = self.count() > 0 && self.count() == in_flight;
         if is_alone {
-            self.nobody_tells.notify_waiters();
+            self.given_up.notify_waiters();
         }
         is_alone
     }
 }
 
-struct Place<'u>(&'u Undecided);
+/// An item that stands aside.
+struct AsideGuard<'u>(&'u Undecided);
 
-impl Drop for Place<'_> {
+impl Drop for AsideGuard<'_> {
     fn drop(&mut self) {
         self.0.count.fetch_sub(1, Ordering::Relaxed);
     }
