@@ -16,7 +16,7 @@ macro_rules! page {
     };
 }
 
-page!(agent_details, "agent-details", any());
+page!(agent_details, "agent-details", doctest);
 page!(agents, doctest);
 page!(
     another_provider,
@@ -54,6 +54,7 @@ page!(flows, doctest);
 page!(graph_page, "graph-page", all(doctest, feature = "serve"));
 page!(graphs, all(doctest, feature = "graph"));
 page!(how_this_is_made, "how-this-is-made", any());
+page!(in_a_library, "in-a-library", doctest);
 page!(
     keep_a_chat,
     "keep-a-chat",

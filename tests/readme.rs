@@ -107,7 +107,7 @@ fn the_table_of_categories_is_the_codes() {
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #[test]
 fn the_numbers_of_crates_are_those_of_cargo_tree() {
-    let claimed = "builds 78 crates, with hyper and rustls; without it, 41 are.";
+    let claimed = "builds 78 crates, with hyper and rustls; without it, llmnode builds 41.";
     assert!(README.contains(claimed));
     assert_eq!((crates(&[]), crates(&["--no-default-features"])), (78, 41));
 }
@@ -233,6 +233,20 @@ fn what_the_readme_says_to_run_is_what_ci_runs() {
     }
     assert!(README.contains("llmnode needs Rust 1.89."));
     assert!(include_str!("../Cargo.toml").contains("rust-version = \"1.89\""));
+}
+
+/// What `.ci/run` does in one go, the jobs do part by part.
+#[test]
+fn each_part_of_ci_has_a_job() {
+    let (_, parts) = include_str!("../.ci/run")
+        .split_once("\n    all | ")
+        .unwrap();
+    let (parts, _) = parts.split_once(") ;;").unwrap();
+    let (_, jobs) = include_str!("../.github/workflows/ci.yml")
+        .split_once("part: [")
+        .unwrap();
+    let (jobs, _) = jobs.split_once(']').unwrap();
+    assert_eq!(jobs.replace(", ", " | "), parts);
 }
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -466,13 +480,12 @@ fn the_maintainers_pages_name_files_that_exist() {
 
 /// The models that docs and examples name, with the day on which each was last looked up. One that its provider has announced to
 /// shut down goes from the pages first, and then from here.
-const MODELS: [(&str, &str); 7] = [
+const MODELS: [(&str, &str); 6] = [
     ("claude-sonnet-5-5", "2026-11-27"),
     ("gemini-3.8-flash", "2026-11-27"),
     ("gpt-5.6-luna", "2026-11-27"),
     ("gpt-6-luna", "2026-11-27"),
-    ("gpt-oss-120b", "2026-11-27"),
-    ("llama-3.3-70b-versatile", "2026-11-27"),
+    ("gpt-oss-120b", "2026-11-30"),
     ("text-embedding-3-small", "2026-11-27"),
 ];
 
@@ -488,17 +501,35 @@ const FAMILIES: [&str; 8] = [
     "text-embedding-",
 ];
 
+fn files_below(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let mut files = Vec::new();
+    for entry in folder.read_dir().unwrap() {
+        let path = entry.unwrap().path();
+        if !path.is_dir() {
+            files.push(path);
+        } else if !path.ends_with("target") {
+            files.extend(files_below(&path));
+        }
+    }
+    files
+}
+
+/// Programs and graphs that people read and copy. Data of tests names models as its sources did.
+fn is_shown(example: &std::path::Path) -> bool {
+    let is_program = example.extension().is_some_and(|kind| kind == "rs");
+    let is_graph = example
+        .parent()
+        .is_some_and(|folder| folder.ends_with("graphs"));
+    is_program || is_graph
+}
+
 #[test]
 fn the_models_that_docs_and_examples_name_are_those_of_the_list() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let examples = root
-        .join("examples")
-        .read_dir()
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
+    let examples = files_below(&root.join("examples"));
     let files = pages()
         .filter(|page| !is_for_maintainers(page))
-        .chain(examples.filter(|file| file.is_file()));
+        .chain(examples.into_iter().filter(|file| is_shown(file)));
     let packages = ["crates", "beyond", "engines"]
         .map(|folder| root.join(folder).read_dir().unwrap())
         .into_iter()

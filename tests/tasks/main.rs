@@ -4,6 +4,7 @@
     clippy::unwrap_used,
     dead_code,
     missing_docs,
+    unreachable_pub,
     reason = "tests, and programs whose `main` asks a provider"
 )]
 
@@ -12,6 +13,7 @@ mod approval;
 mod caches;
 mod evaluate;
 mod extract;
+mod in_a_library;
 mod keep_chat;
 mod look;
 mod many_rows;
@@ -76,6 +78,11 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
     (
         include_str!("../../docs/extract.md"),
         include_str!("extract.rs"),
+        "```rust,no_run\n",
+    ),
+    (
+        include_str!("../../docs/in-a-library.md"),
+        include_str!("in_a_library.rs"),
         "```rust,no_run\n",
     ),
     (

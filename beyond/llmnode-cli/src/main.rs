@@ -23,7 +23,10 @@ fn main() -> ExitCode {
     let command = match args::parse(std::env::args_os().skip(1)) {
         Ok(command) => command,
         Err(mistake) => {
-            terminal::print_line(&format!("{mistake}\n\n{USAGE}"));
+            // The whole list would push the mistake off the screen.
+            terminal::print_line(&format!(
+                "{mistake}\n`llmnode-graph help` lists the commands and options"
+            ));
             return ExitCode::from(2);
         }
     };

@@ -52,7 +52,8 @@ pub(crate) fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
         print_styled(&report(&file, &text, graph.warnings(), true, styled));
     }
     let state = graph
-        .start(inputs(&graph, options)?)?
+        .start(inputs(&graph, options)?)
+        .map_err(|error| format!("{error}\n--input NAME=VALUE gives an input"))?
         .with_messages(options.message.as_deref().map(Message::user));
     let run = registry.run(model(options)?).with_state(state);
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -172,7 +173,11 @@ fn print_outcome(run: &Run<State>, outcome: &Result<String, NodeError>, options:
         || "an unknown number of".to_owned(),
         |tokens| tokens.to_string(),
     );
-    print_line(&format!("{} requests, {tokens} tokens", spent.requests));
+    let requests = match spent.requests {
+        1 => "1 request".to_owned(),
+        requests => format!("{requests} requests"),
+    };
+    print_line(&format!("{requests}, {tokens} tokens"));
     if let Err(error) = outcome {
         print_line(&error.to_string());
         let hint = if error.category() == Category::ConfigError {

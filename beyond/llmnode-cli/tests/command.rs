@@ -181,7 +181,7 @@ async fn a_graph_runs_on_the_model_of_the_environment() {
     assert!(
         lines(&done.stderr)
             .join("\n")
-            .contains("the input \"question\" is missing"),
+            .contains("the input \"question\" is missing\n--input NAME=VALUE gives an input"),
         "{done:?}"
     );
 
@@ -210,6 +210,67 @@ async fn a_graph_runs_on_the_model_of_the_environment() {
     assert!(
         told.contains("error[fork_to_join]: \"a\" leads directly to \"d\"") && told.contains("^"),
         "{told}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_file_of_the_guide_is_checked_and_runs() {
+    let (_, text) = include_str!("../../../docs/graphs.md")
+        .split_once("```json\n")
+        .unwrap();
+    let (text, _) = text.split_once("```").unwrap();
+    let file = folder("guide").join("letter.json");
+    std::fs::write(&file, text).unwrap();
+    let checked = output(&["check", file.to_str().unwrap()]);
+    assert_eq!(
+        (checked.status.code(), lines(&checked.stdout)),
+        (Some(0), vec![])
+    );
+
+    let server = StubServer::builder()
+        .script([
+            StubReply::text(r#"{"kind": "complaint"}"#),
+            StubReply::text("We are sorry."),
+        ])
+        .start()
+        .await
+        .unwrap();
+    let done = run(&server, &file, &["--input", "letter=The lamp is broken."]).await;
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
+    let values: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(
+        (&values["kind"], &values["reply"]),
+        (&json!("complaint"), &json!("We are sorry."))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_that_is_none_says_how_to_write_one() {
+    let graph = json!({
+        "format": "llmnode/graph", "version": 1, "name": "list",
+        "inputs": {"letters": {"type": "array"}},
+        "nodes": [{"id": "each", "type": "agent", "data": {"prompt": "{{ letters }}"}}],
+        "edges": [{"source": "each", "target": "END"}],
+    });
+    let file = folder("list").join("list.json");
+    std::fs::write(&file, graph.to_string()).unwrap();
+    let server = StubServer::builder().start().await.unwrap();
+    let done = run(&server, &file, &["--input", "letters=a, b"]).await;
+    assert_eq!(done.status.code(), Some(2));
+    let told = lines(&done.stderr).join("\n");
+    assert!(told.ends_with(r#"; write a list as ["a", "b"]"#), "{told}");
+    assert_eq!(server.requests_seen(), 0);
+}
+
+#[test]
+fn a_mistake_of_the_call_is_all_that_is_said() {
+    let done = output(&["run", "graph.json", "--inptu", "a=b"]);
+    assert_eq!(
+        lines(&done.stderr),
+        [
+            "there is no option --inptu here",
+            "`llmnode-graph help` lists the commands and options"
+        ]
     );
 }
 
@@ -1110,7 +1171,7 @@ async fn a_terminal_takes_no_answer_from_before_its_question() {
     terminal.answer("{\"_hidden\": 1}");
     terminal.until("which an approval of `only` cannot change");
     terminal.answer("{\"query\": \"half\"}");
-    terminal.until("1 requests");
+    terminal.until("1 request,");
     terminal.script.wait().unwrap();
     assert_eq!(server.requests_seen(), 1);
     assert!(format!("{:?}", server.requests()).contains("Send half."));

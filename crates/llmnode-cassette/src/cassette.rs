@@ -5,11 +5,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use llmnode_model::ApiKind;
 use llmnode_model::ext::Redactor;
-use llmnode_model::gate::Gates;
 use llmnode_runtime::{
-    BoxFuture, Category, ChatModel, Completion, ModelError, NodeError, Request, RetryBudget, Sink,
+    BoxFuture, Category, ChatModel, Completion, ModelError, NodeError, Request, Sink,
 };
 
 use crate::entry::{Entry, RecordedCompletion, RecordedError};
@@ -321,6 +319,10 @@ impl ChatModel for Recorder {
         Box::pin(self.complete(request, sink))
     }
 
+    fn inner(&self) -> Option<&dyn ChatModel> {
+        self.opened_model()
+    }
+
     fn model(&self) -> Option<&str> {
         self.opened_model()
             .map_or(self.recorded_model.as_deref(), ChatModel::model)
@@ -330,41 +332,9 @@ impl ChatModel for Recorder {
         self.opened_model().map_or("cassette", ChatModel::provider)
     }
 
-    fn unenforced(&self, request: &Request) {
-        if let Some(model) = self.opened_model() {
-            model.unenforced(request);
-        }
-    }
-
-    fn calls_in_text(&self, request: &Request) -> bool {
-        self.opened_model()
-            .is_none_or(|model| model.calls_in_text(request))
-    }
-
-    fn api_kind(&self) -> Option<ApiKind> {
-        self.opened_model()?.api_kind()
-    }
-
-    fn max_tokens(&self, request: &Request) -> Option<u32> {
-        self.opened_model()
-            .map_or(request.max_tokens, |model| model.max_tokens(request))
-    }
-
-    fn has_default_limit(&self, request: &Request) -> bool {
-        self.opened_model()
-            .is_some_and(|model| model.has_default_limit(request))
-    }
-
-    fn retry_budget(&self) -> Option<&RetryBudget> {
-        self.opened_model()?.retry_budget()
-    }
-
-    fn gates(&self) -> Option<&Gates> {
-        self.opened_model()?.gates()
-    }
-
-    fn server(&self) -> Option<(&str, u16)> {
-        self.opened_model()?.server()
+    // When the answers are played back there is no provider that could search.
+    fn searches_tools(&self, _: &Request) -> bool {
+        false
     }
 }
 

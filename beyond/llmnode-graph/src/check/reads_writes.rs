@@ -189,7 +189,7 @@ impl ReadChecker<'_> {
         } else if has(&known.perhaps, number) {
             let writers = self.writers(name);
             let message = format!(
-                "{shown_name:?} is written by {writers}, but not on every path to this node; a run that comes without it fails"
+                "{shown_name:?} is written by {writers}, but not on every path to this node; a run that comes without it fails, unless \"state\" gives it a \"default\""
             );
             faults.warn(&read.at, FaultKind::Data, message);
         } else if known.anything {

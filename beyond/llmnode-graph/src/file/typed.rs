@@ -45,7 +45,17 @@ pub fn typed_input(schema: Option<&Value>, text: &str) -> Result<Option<Value>, 
         Ok(_) => Ok(Some(as_text)),
         // A text that happens to look like JSON, such as an account, stays as it is.
         Err(_) if fits(schema, &as_text) => Ok(Some(as_text)),
-        Err(why) => Err(why),
+        Err(why) => Err(format!("{why}{}", how_to_write(rules, text))),
+    }
+}
+
+/// What to write for a list or an object, to those who typed something else.
+fn how_to_write(rules: &Value, text: &str) -> &'static str {
+    let is_json = serde_json::from_str::<Value>(text).is_ok();
+    match rules.get("type").and_then(Value::as_str) {
+        Some("array") if !is_json => r#"; write a list as ["a", "b"]"#,
+        Some("object") if !is_json => r#"; write an object as {"a": "b"}"#,
+        _ => "",
     }
 }
 
@@ -102,6 +112,12 @@ mod tests {
         let refused = typed_input(Some(&integer), "123456789012345678901").unwrap_err();
         assert!(
             refused.contains("123456789012345678901 has more digits"),
+            "{refused}"
+        );
+        let list = json!({"type": "array"});
+        let refused = typed_input(Some(&list), "a, b").unwrap_err();
+        assert!(
+            refused.ends_with(r#"; write a list as ["a", "b"]"#),
             "{refused}"
         );
         assert!(
