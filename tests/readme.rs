@@ -290,6 +290,14 @@ fn the_wiring_of_opentelemetry_is_the_examples() {
     }
 }
 
+#[test]
+fn the_line_that_logs_to_the_terminal_is_the_examples() {
+    let page = include_str!("../docs/observability.md");
+    let line = "tracing_subscriber::fmt::init();";
+    assert!(page.contains(&format!("`{line}`")));
+    assert!(include_str!("../examples/apps/src/bin/service/main.rs").contains(line));
+}
+
 /// The names of the spans' fields, in the code and on the page about them.
 #[test]
 fn the_page_names_every_field_of_the_spans() {

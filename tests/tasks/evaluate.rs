@@ -15,7 +15,7 @@ enum Team {
 }
 
 /// Sends a letter to a team.
-#[llm_node(prompt = "Which team reads this letter?\n{letter:fence}", output = Label, temperature = 0.0)]
+#[llm_node(prompt = "Which team reads this letter?\n{letter:fence}", output = Label)]
 #[derive(Deserialize)]
 struct Sort {
     letter: String,
