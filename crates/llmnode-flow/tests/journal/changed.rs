@@ -34,6 +34,30 @@ impl FlowType<World> for Next {
 
 runs_by_hand!(Next, Outcome);
 
+/// `Research` in another release: `Check` before `Search`, no `Judge`.
+struct CheckFirst;
+
+impl FlowType<World> for CheckFirst {
+    type Action = Outcome;
+
+    fn table() -> &'static Table<World, Outcome> {
+        static TABLE: OnceLock<Table<World, Outcome>> = OnceLock::new();
+        TABLE.get_or_init(|| {
+            Table::<World, Outcome>::new("research", None)
+                .step::<Ask<0>>("Plan", [Edge::new("", Target::Step(1))], |_| Arm::to(0))
+                .step::<Ask<4>>("Check", [Edge::new("", Target::Step(2))], |_| Arm::to(0))
+                .step::<Ask<1>>("Search", [Edge::new("", Target::Step(3))], |_| Arm::to(0))
+                .step::<Ask<2>>("Read", [Edge::new("", Target::Step(4))], |_| Arm::to(0))
+                .step::<Ask<3>>("Write", [Edge::new("", Target::Step(5))], |_| Arm::to(0))
+                .step::<Ask<5>>("Publish", [Edge::new("", Target::End)], |_| {
+                    Arm::end(0, Outcome::Published("next".to_owned()))
+                })
+        })
+    }
+}
+
+runs_by_hand!(CheckFirst, Outcome);
+
 #[tokio::test]
 async fn a_changed_flow_is_refused_and_what_changed_is_named() {
     let journal = Memory::default();
@@ -80,6 +104,31 @@ async fn a_changed_flow_goes_on_where_that_is_allowed() {
             "answer to 2 read",
             "answer to 3 write",
             "answer to 4 judge",
+            "answer to 5 publish"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_step_that_was_added_before_the_place_of_a_run_is_left_out_of_it() {
+    let journal = Memory::default();
+    run(fails_after(2))
+        .flow(Research)
+        .journal(journal.clone())
+        .await
+        .unwrap_err();
+    let mut second = run(model());
+    second
+        .flow(CheckFirst)
+        .resume(journal)
+        .allow_changes()
+        .await
+        .unwrap();
+    assert_eq!(
+        second.state().notes[2..],
+        [
+            "answer to 2 read",
+            "answer to 3 write",
             "answer to 5 publish"
         ]
     );
