@@ -297,8 +297,8 @@ mod tests {
             "teller"
         }
 
-        fn unenforced(&self, _: &Request) {
-            self.learn_window(&Request::default(), 0);
+        fn unenforced(&self, request: &Request) {
+            self.learn_window(request, 0);
         }
 
         fn calls_in_text(&self, _: &Request) -> bool {
@@ -369,8 +369,7 @@ mod tests {
     fn what_a_wrapper_does_not_say_is_what_the_inner_model_says() {
         let model = Arc::new(Told::default());
         let wrapper = Wrapper(Wrapper(Arc::clone(&model)));
-        let mut request = Request::default();
-        request.messages.push(Message::user("Hello."));
+        let request = Request::new(vec![Message::user("Hello.")]);
         assert_eq!(wrapper.model(), Some("told"));
         assert_eq!(wrapper.provider(), "teller");
         assert!(!wrapper.calls_in_text(&request));
