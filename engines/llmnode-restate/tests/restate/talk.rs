@@ -85,10 +85,11 @@ pub(crate) fn question(run: &str, number: usize) -> String {
     format!("Question {number} of {run}")
 }
 
-/// A chat that is waited for. The claim of a worker that was killed ends soon.
+/// A chat that is waited for. The claim of a run whose worker was killed holds until another worker has the run: if others wrote first,
+/// its turn would be asked anew, with what they wrote.
 pub(crate) async fn patient(chats: Conversations, chat: &str) -> Result<Chat, NodeError> {
     let chat = chats.open(chat).await?;
-    let chat = chat.lease(Duration::from_secs(5));
+    let chat = chat.lease(Duration::from_secs(120));
     Ok(chat.wait(Duration::from_secs(300)))
 }
 
