@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use llmnode::chats::{Blob, Change, ChatRow, Conversations, Store, StoredMessage};
+use llmnode::chats::{Blob, Change, ChatRow, Conversations, Covers, Store, StoredMessage};
 use llmnode::flow::{RunExt, Step};
 use llmnode::journal::{Entry, Replay, ReplayStep};
 use llmnode::prelude::*;
@@ -61,6 +61,14 @@ impl Store for Shared {
         numbers: RangeInclusive<u64>,
     ) -> BoxFuture<'a, Result<Vec<StoredMessage>, NodeError>> {
         STORE.chats.store().messages(chat, numbers)
+    }
+
+    fn covers<'a>(
+        &'a self,
+        chat: &'a str,
+        messages: u64,
+    ) -> BoxFuture<'a, Result<Vec<Covers>, NodeError>> {
+        STORE.chats.store().covers(chat, messages)
     }
 
     fn blobs<'a>(&'a self, hashes: &'a [String]) -> BoxFuture<'a, Result<Vec<Blob>, NodeError>> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use llmnode::chats::{Blob, Change, Chat, ChatRow, Conversations, Store, StoredMessage};
+use llmnode::chats::{Blob, Change, Chat, ChatRow, Conversations, Covers, Store, StoredMessage};
 use llmnode::flow::Step;
 use llmnode::prelude::*;
 use llmnode::{Action, BoxFuture, Cx, NodeError};
@@ -147,6 +147,14 @@ impl Store for Dying {
         numbers: RangeInclusive<u64>,
     ) -> BoxFuture<'a, Result<Vec<StoredMessage>, NodeError>> {
         self.sqlite.store().messages(chat, numbers)
+    }
+
+    fn covers<'a>(
+        &'a self,
+        chat: &'a str,
+        messages: u64,
+    ) -> BoxFuture<'a, Result<Vec<Covers>, NodeError>> {
+        self.sqlite.store().covers(chat, messages)
     }
 
     fn blobs<'a>(&'a self, hashes: &'a [String]) -> BoxFuture<'a, Result<Vec<Blob>, NodeError>> {
