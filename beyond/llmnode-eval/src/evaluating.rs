@@ -236,7 +236,9 @@ fn by_case(repeats: Vec<EvaluatedCase>, marks: &[Mark]) -> Vec<EvaluatedCase> {
         .collect()
 }
 
-/// The nodes of cases.
+/// Makes a node of each case: it asks the case's node by these settings, and has the metric score the answer.
+///
+/// They are for `run.map(..)`, so that an optimiser decides how many run at once, and under which limits. [`scored`] awaits the map.
 pub fn cases<'a, N, E, M>(
     cases: impl Iterator<Item = &'a (N, E)> + Send,
     metric: &'a M,
@@ -255,7 +257,7 @@ where
     })
 }
 
-/// What the cases of a map came to.
+/// What the cases of a map came to, see [`scored`].
 pub struct ScoredCases {
     /// In the order of the data.
     pub cases: Vec<EvaluatedCase>,
@@ -265,7 +267,9 @@ pub struct ScoredCases {
     pub outage: Option<NodeError>,
 }
 
-/// An error that is not about a single case cancels the others, but a limit lets running calls end.
+/// Awaits a map of [`cases`]. An error that is not about a single case cancels the others, but a limit lets running calls end.
+///
+/// It returns no error: what was scored until then is not lost, and `ended` says why it is not all.
 pub async fn scored(map: Map<'_, Scored>) -> ScoredCases {
     let mut results = map.report().as_completed();
     let mut cases = Vec::new();
