@@ -317,7 +317,7 @@ fn the_page_names_every_field_of_the_spans() {
 #[test]
 fn the_tests_that_the_page_on_pocketflow_names_are_there() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let tests: String = ["tests/nodes", "crates/llmnode-flow/tests/flow"]
+    let tests: String = ["tests/calls", "crates/llmnode-flow/tests/flow"]
         .iter()
         .flat_map(|folder| std::fs::read_dir(root.join(folder)).unwrap())
         .filter_map(|entry| std::fs::read_to_string(entry.unwrap().path()).ok())

@@ -1,4 +1,4 @@
-"""DSPy's BootstrapFewShot on the tasks of tests/nodes/optimise/beside_dspy.rs: prints the score of each as JSON.
+"""DSPy's BootstrapFewShot on the tasks of tests/calls/optimise/beside_dspy.rs: prints the score of each as JSON.
 
 bootstrap.py INPUT   {"base_url", "tasks": [{"name", "train": [[question, answer]], "validation"}]}
 """

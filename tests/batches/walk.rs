@@ -88,7 +88,7 @@ async fn a_journal_of_version_6_knows_its_batch() {
     let place = Place::new("golden");
     std::fs::write(
         place.path(),
-        include_bytes!("../older/map-batch-v6.journal"),
+        include_bytes!("../older_formats/map-batch-v6.journal"),
     )
     .unwrap();
     let history = place.open().history().unwrap();

@@ -27,7 +27,7 @@ mod quickstart;
     dead_code,
     reason = "of the values of the shapes nothing is needed here"
 )]
-#[path = "../dialects/shape.rs"]
+#[path = "../response_formats/shape.rs"]
 mod shape;
 mod shapes;
 mod streams;
@@ -36,5 +36,5 @@ mod types;
 mod wire;
 #[cfg(all(feature = "cassette", feature = "gemini"))]
 mod wires;
-#[path = "../dialects/zoo.rs"]
+#[path = "../response_formats/zoo.rs"]
 mod zoo;

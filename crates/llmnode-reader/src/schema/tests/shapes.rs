@@ -1,4 +1,4 @@
-//! Shapes where more than the schema counts: marks, added nulls, refusals. The others are snapshots (`tests/dialects`).
+//! Shapes where more than the schema counts: marks, added nulls, refusals. The others are snapshots (`tests/response_formats`).
 
 use std::collections::HashMap;
 

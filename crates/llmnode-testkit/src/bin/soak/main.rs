@@ -7,7 +7,7 @@
 
 #![allow(clippy::expect_used, reason = "a process of a test")]
 
-#[path = "../../../../../tests/faulty/mod.rs"]
+#[path = "../../../../../tests/faults/mod.rs"]
 mod faulty;
 
 mod calls;

@@ -1,7 +1,7 @@
 //! Random schedules of answers, faults, drops and overrides over real sockets: requests keep to their bound, waits are at
 //! least the server's, and the ledger agrees with the server's own log.
 
-#[path = "../faulty/mod.rs"]
+#[path = "../faults/mod.rs"]
 mod faulty;
 
 use std::sync::{Arc, Mutex};

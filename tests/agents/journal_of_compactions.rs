@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 /// Of version 7, broken off before the last answer: results were left out, and the rest was summed up.
 const WRITTEN: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/tests/agent/compactions-v7.journal"
+    "/tests/agents/compactions-v7.journal"
 );
 
 const PAGES: usize = 8;

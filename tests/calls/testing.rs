@@ -436,7 +436,7 @@ fn every_snippet_of_the_page_is_here() {
     for snippet in snippets {
         assert!(
             here.contains(snippet),
-            "not in tests/nodes/testing.rs:{snippet}"
+            "not in tests/calls/testing.rs:{snippet}"
         );
     }
 }

@@ -146,7 +146,7 @@ mod types {
     #[derive(Debug)]
     pub(super) struct Ask;
 
-    #[llm_node(prompt_file = "../nodes/texts/World", state = super::World)]
+    #[llm_node(prompt_file = "../calls/texts/World", state = super::World)]
     #[derive(Debug)]
     pub(super) struct World;
 }

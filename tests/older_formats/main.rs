@@ -17,7 +17,7 @@ use llmnode::{
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-#[path = "../llmnode-runtime/tests/core/recorder.rs"]
+#[path = "../../llmnode-runtime/tests/core/recorder.rs"]
 #[expect(dead_code, reason = "shared with the tests of the core")]
 mod recorder;
 
@@ -102,7 +102,7 @@ impl Drop for Folder {
 
 fn older(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/older")
+        .join("tests/older_formats")
         .join(name)
 }
 
