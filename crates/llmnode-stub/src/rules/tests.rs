@@ -59,6 +59,22 @@ fn taken(rule: &Value) -> Value {
     body
 }
 
+/// Whether Gemini refuses a function beside this tool of its own.
+fn is_refused_beside_a_function(code_execution: &Value) -> bool {
+    let function = json!({"name": "now", "parametersJsonSchema": {"type": "object", "properties": {}}});
+    let tool = json!({"functionDeclarations": [function], "codeExecution": code_execution});
+    let asked = json!({"role": "user", "parts": [{"text": "What time is it?"}]});
+    let body = json!({"contents": [asked], "tools": [tool]});
+    let path = "/v1beta/models/gemini-3-flash-preview:generateContent";
+    super::refusal(Provider::Gemini, path, &body).is_some()
+}
+
+#[test]
+fn a_field_that_is_null_is_not_set_for_gemini() {
+    assert!(is_refused_beside_a_function(&json!({})));
+    assert!(!is_refused_beside_a_function(&Value::Null));
+}
+
 fn ask(rule: &Value, provider: &str, api: Api, body: &Value) -> Option<super::Refusal> {
     let provider = Provider::ALL
         .iter()

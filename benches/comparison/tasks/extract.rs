@@ -1,0 +1,105 @@
+//! Four letters at once, and one thing wrong with the answers to each.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use llmnode::StubServer;
+use llmnode::stub_server::{LoggedRequest, Provider, StubReply};
+use serde_json::json;
+
+use super::Row;
+use crate::library::Library;
+use crate::server::{answer, billed, busy, folder, known, text};
+
+const LETTERS: [&str; 5] = [
+    "letter-good",
+    "letter-wrong",
+    "letter-prose",
+    "letter-busy",
+    "letter-never",
+];
+
+#[derive(Default)]
+struct Seen {
+    requests: u32,
+    first: Option<Instant>,
+}
+
+pub async fn run(library: Library) -> Vec<Row> {
+    let seen: Arc<Mutex<HashMap<&'static str, Seen>>> = Arc::default();
+    let noted = Arc::clone(&seen);
+    let reply = StubReply::for_request(move |request| {
+        let Some(letter) = LETTERS
+            .into_iter()
+            .find(|letter| request.body().contains(letter))
+        else {
+            return StubReply::error(
+                400,
+                "invalid_request_error",
+                "no_letter",
+                "There is no letter.",
+            );
+        };
+        let mut noted = noted.lock().unwrap();
+        reply(letter, noted.entry(letter).or_default(), request)
+    });
+    let server = StubServer::builder()
+        .as_provider(Provider::OpenAi)
+        .default_reply(reply)
+        .start()
+        .await
+        .unwrap();
+    let folder = folder();
+    let said = library
+        .run("extract", &server.base_url(), &folder, &LETTERS)
+        .await;
+    let seen = seen.lock().unwrap();
+    let outcome = |at: usize| {
+        let requests = seen.get(LETTERS[at]).map_or(0, |seen| seen.requests);
+        let outcome = said["outcomes"][at].as_str().unwrap_or("died");
+        format!("{outcome}; {requests}")
+    };
+    let billed = billed(&server.requests());
+    if std::env::var_os("SHOW").is_some() {
+        eprintln!("{}: {said}", library.name);
+        for request in server.requests() {
+            eprintln!(
+                "{:?} {:?} {}",
+                request.status(),
+                request.refused_by(),
+                request.body()
+            );
+        }
+    }
+    vec![
+        Row::new("a right answer; requests", outcome(0)),
+        Row::new("a negative total, then a right one; requests", outcome(1)),
+        Row::new("prose around the JSON; requests", outcome(2)),
+        Row::new(
+            "a 429 for a second, with `retry-after: 1`; requests",
+            outcome(3),
+        ),
+        Row::new("never right; requests", outcome(4)),
+        Row::new(
+            "tokens known of those billed; millionths of a dollar",
+            known(&said, billed),
+        ),
+    ]
+}
+
+fn reply(letter: &str, seen: &mut Seen, request: &LoggedRequest) -> StubReply {
+    let first = *seen.first.get_or_insert_with(Instant::now);
+    seen.requests += 1;
+    let right = json!({"number": "A-17", "total": 120.5});
+    let wrong = json!({"number": "A-17", "total": -120.5});
+    match letter {
+        "letter-wrong" if seen.requests == 1 => answer(request, wrong),
+        "letter-never" => answer(request, wrong),
+        "letter-prose" if seen.requests == 1 => text(&format!(
+            "Here is the invoice:\n```json\n{right}\n```\nAnything else?"
+        )),
+        "letter-busy" if first.elapsed() < Duration::from_secs(1) => busy(1),
+        _ => answer(request, right),
+    }
+}
