@@ -36,20 +36,25 @@ enum Kind {
 
 impl Library {
     pub fn all(peers: &Path, python: &str, evals: &str) -> Vec<Library> {
-        let peer = |name, word| Library {
-            name,
-            kind: Kind::Peer {
-                program: peers.to_owned(),
-                word,
-            },
-        };
         vec![
             Library {
                 name: "llmnode",
                 kind: Kind::Llmnode,
             },
-            peer("rig 0.46.0", "rig"),
-            peer("genai 0.7.2", "genai"),
+            Library {
+                name: "rig 0.46.0",
+                kind: Kind::Peer {
+                    program: peers.to_owned(),
+                    word: "rig",
+                },
+            },
+            Library {
+                name: "genai 0.7.2",
+                kind: Kind::Peer {
+                    program: peers.to_owned(),
+                    word: "genai",
+                },
+            },
             Library {
                 name: "pydantic-ai",
                 kind: Kind::PydanticAi {

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use llmnode::stub_server::{LoggedRequest, StubReply};
 use serde_json::Value;
 
+use crate::library::Library;
+
 /// What each answer bills, in tokens.
 pub const INPUT: u64 = 100;
 pub const OUTPUT: u64 = 20;
@@ -60,6 +62,29 @@ pub fn known(said: &Value, billed: u64) -> String {
         said["tokens"].as_u64().unwrap_or(0),
         TOKENS * billed
     )
+}
+
+/// With `SHOW` in the environment: what a program said, and what it sent.
+pub fn show(library: &Library, said: &Value, requests: &[LoggedRequest]) {
+    if std::env::var_os("SHOW").is_none() {
+        return;
+    }
+    eprintln!("{}: {said}", library.name);
+    for request in requests {
+        let refused = request.refused_by().unwrap_or("-");
+        eprintln!(
+            "{:?} {refused} {} {}",
+            request.status(),
+            request.path(),
+            request.body()
+        );
+    }
+}
+
+/// How a program ended badly, in a few letters.
+pub fn error(said: &Value) -> Option<String> {
+    let error = said["error"].as_str().or(said["died"].as_str())?;
+    Some(format!("`{error:.40}`"))
 }
 
 /// A new folder for the files of one program.

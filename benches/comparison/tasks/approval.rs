@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::Row;
 use crate::library::{Library, said};
-use crate::server::{INPUT, OUTPUT, folder, text};
+use crate::server::{INPUT, OUTPUT, error, folder, show, text};
 
 const OLD: &str = "You answer letters to a shop.";
 const NEW: &str = "You answer letters to a shop, and are brief.";
@@ -65,12 +65,6 @@ impl Shop {
         let till = std::fs::read_to_string(self.folder.join("till"));
         till.unwrap_or_default().lines().count()
     }
-
-    fn show(&self, said: &Value) {
-        if std::env::var_os("SHOW").is_some() {
-            eprintln!("{}: {said}", self.library.name);
-        }
-    }
 }
 
 pub async fn run(library: Library) -> Vec<Row> {
@@ -82,7 +76,7 @@ pub async fn run(library: Library) -> Vec<Row> {
 async fn over_a_deployment(library: &Library) -> Vec<Row> {
     let shop = Shop::open(library, true).await;
     let asked = shop.run(OLD, "ask").await;
-    shop.show(&asked);
+    show(library, &asked, &[]);
     let early = shop.paid();
     let mut child = shop.start(NEW, "yes");
     while shop.server.requests_seen() < 2 && child.try_wait().unwrap().is_none() {
@@ -91,15 +85,11 @@ async fn over_a_deployment(library: &Library) -> Vec<Row> {
     child.kill().await.unwrap();
     tokio::time::sleep(Duration::from_secs(3)).await;
     let answered = shop.run(NEW, "yes").await;
-    shop.show(&answered);
+    show(library, &answered, &[]);
     let requests = shop.server.requests();
     let last = requests.last().map(|request| request.body().to_owned());
     let is_new = last.is_some_and(|body| body.contains(NEW));
-    let error = answered["error"].as_str().or(answered["died"].as_str());
-    let how = match error {
-        Some(error) => format!("`{error:.40}`"),
-        None => "answered".to_owned(),
-    };
+    let how = error(&answered).unwrap_or_else(|| "answered".to_owned());
     vec![
         Row::new("paid before a person agreed", early.to_string()),
         Row::new(
@@ -119,7 +109,7 @@ async fn twice_at_once(library: &Library) -> Row {
     shop.run(OLD, "ask").await;
     let both = [shop.start(OLD, "yes"), shop.start(OLD, "yes")];
     for child in both {
-        shop.show(&said(child).await);
+        show(library, &said(child).await, &[]);
     }
     Row::new("two people agree at once: paid", shop.paid().to_string())
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::Row;
 use crate::library::{Library, said};
-use crate::server::{busy, folder, text};
+use crate::server::{busy, error, folder, show, text};
 
 const OLD: &str = "You are a librarian.";
 const NEW: &str = "You are a bookseller.";
@@ -29,21 +29,18 @@ impl Chat {
             .library
             .run("chat", &url, &self.folder, &[system, question])
             .await;
-        if std::env::var_os("SHOW").is_some() {
-            eprintln!("{}: {question} {said}", self.library.name);
-        }
+        show(&self.library, &said, &[]);
         said
     }
 
     /// Requests whose last message has this text.
     fn asked(&self, question: &str) -> Vec<LoggedRequest> {
-        let is_it = |request: &LoggedRequest| {
+        let mut requests = self.server.requests();
+        requests.retain(|request| {
             let messages = request.messages();
-            messages
-                .last()
-                .is_some_and(|last| last.1.contains(question))
-        };
-        self.server.requests().into_iter().filter(is_it).collect()
+            messages.last().is_some_and(|last| last.1.contains(question))
+        });
+        requests
     }
 }
 
@@ -115,27 +112,16 @@ async fn killed(chat: &Chat) -> Row {
 /// Two windows ask in the same moment.
 async fn two_at_once(chat: &Chat) -> Row {
     let url = chat.server.base_url();
-    let questions = ["At once: one?", "At once: two?"];
-    let start = |question| {
-        chat.library
-            .start("chat", &url, &chat.folder, &[OLD, question])
-    };
-    let [first, second] = questions.map(start);
-    let both = [said(first).await, said(second).await];
-    if std::env::var_os("SHOW").is_some() {
-        eprintln!("{}: {both:?}", chat.library.name);
-    }
+    let one = chat.library.start("chat", &url, &chat.folder, &[OLD, "At once: one?"]);
+    let two = chat.library.start("chat", &url, &chat.folder, &[OLD, "At once: two?"]);
+    let both = [said(one).await, said(two).await];
     let answered = both
         .iter()
         .filter(|said| said["answer"].is_string())
         .count();
-    let error = both
-        .iter()
-        .find_map(|said| said["error"].as_str().or(said["died"].as_str()));
     let paid = chat.asked("At once").len();
-    let error = error
-        .map(|error| format!("; `{error:.40}`"))
-        .unwrap_or_default();
+    let error = both.iter().find_map(error).map(|error| format!("; {error}"));
+    let error = error.unwrap_or_default();
     Row::new(
         "two questions at once: answered; requests; what the other reads",
         format!("{answered}; {paid}{error}"),
@@ -166,9 +152,7 @@ async fn changed(chat: &Chat) -> Row {
 async fn refused(chat: &Chat) -> Row {
     let question = "Are you busy?";
     let said = chat.ask(NEW, question).await;
-    let how = said["answer"].as_str().map(|_| "answered".to_owned());
-    let error = said["error"].as_str().or(said["died"].as_str());
-    let how = how.unwrap_or_else(|| format!("`{:.40}`", error.unwrap_or_default()));
+    let how = error(&said).unwrap_or_else(|| "answered".to_owned());
     Row::new(
         "a 429 for a second, with `retry-after: 1`; requests",
         format!("{how}; {}", chat.asked(question).len()),

@@ -1,4 +1,4 @@
-//! Four letters at once, and one thing wrong with the answers to each.
+//! Five letters at once, and one thing wrong with the answers to each.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 
 use llmnode::StubServer;
 use llmnode::stub_server::{LoggedRequest, Provider, StubReply};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Row;
 use crate::library::Library;
-use crate::server::{answer, billed, busy, folder, known, text};
+use crate::server::{answer, billed, busy, folder, known, show, text};
 
+/// What is wrong with the answers to each: `reply` says when.
 const LETTERS: [&str; 5] = [
     "letter-good",
     "letter-wrong",
@@ -54,38 +55,37 @@ pub async fn run(library: Library) -> Vec<Row> {
     let said = library
         .run("extract", &server.base_url(), &folder, &LETTERS)
         .await;
+    let requests = server.requests();
+    show(&library, &said, &requests);
     let seen = seen.lock().unwrap();
-    let outcome = |at: usize| {
-        let requests = seen.get(LETTERS[at]).map_or(0, |seen| seen.requests);
-        let outcome = said["outcomes"][at].as_str().unwrap_or("died");
-        format!("{outcome}; {requests}")
-    };
-    let billed = billed(&server.requests());
-    if std::env::var_os("SHOW").is_some() {
-        eprintln!("{}: {said}", library.name);
-        for request in server.requests() {
-            eprintln!(
-                "{:?} {:?} {}",
-                request.status(),
-                request.refused_by(),
-                request.body()
-            );
-        }
-    }
+    let outcomes: Vec<String> = (0..LETTERS.len())
+        .map(|at| outcome(&said["outcomes"][at], seen.get(LETTERS[at])))
+        .collect();
+    let known = known(&said, billed(&requests));
     vec![
-        Row::new("a right answer; requests", outcome(0)),
-        Row::new("a negative total, then a right one; requests", outcome(1)),
-        Row::new("prose around the JSON; requests", outcome(2)),
+        Row::new("a right answer; requests", outcomes[0].clone()),
+        Row::new("a negative total, then a right one; requests", outcomes[1].clone()),
+        Row::new("prose around the JSON; requests", outcomes[2].clone()),
         Row::new(
             "a 429 for a second, with `retry-after: 1`; requests",
-            outcome(3),
+            outcomes[3].clone(),
         ),
-        Row::new("never right; requests", outcome(4)),
+        Row::new("never right; requests", outcomes[4].clone()),
         Row::new(
             "tokens known of those billed; millionths of a dollar",
-            known(&said, billed),
+            known,
         ),
     ]
+}
+
+/// How a letter ended, and how many requests it took.
+fn outcome(said: &Value, seen: Option<&Seen>) -> String {
+    let requests = seen.map_or(0, |seen| seen.requests);
+    match said.as_str() {
+        Some("A-17 120.5") => format!("right; {requests}"),
+        Some(error) => format!("`{error}`; {requests}"),
+        None => "died".to_owned(),
+    }
 }
 
 fn reply(letter: &str, seen: &mut Seen, request: &LoggedRequest) -> StubReply {

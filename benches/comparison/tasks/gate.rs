@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::Row;
 use crate::library::Library;
-use crate::server::{answer, folder};
+use crate::server::{answer, folder, show};
 
 const LETTERS: u32 = 60;
 const PROMPT: &str = "Which team reads this letter?";
@@ -39,9 +39,7 @@ impl Gate {
             .library
             .run("gate", &url, &self.folder, &[prompt, word])
             .await;
-        if std::env::var_os("SHOW").is_some() {
-            eprintln!("{}: {prompt} {said}", self.library.name);
-        }
+        show(&self.library, &said, &[]);
         verdict(&said)
     }
 }
@@ -144,14 +142,13 @@ fn reply(request: &LoggedRequest, outage: &mut Outage) -> StubReply {
     };
     let letter: u32 = body[at + "letter ".len()..][..4].parse().unwrap();
     let last = letter % 10;
-    let is = |prompt: &str| body.contains(prompt);
-    if is(OUTAGE) && outage.refuses() {
+    if body.contains(OUTAGE) && outage.refuses() {
         return StubReply::error(503, "server_error", Value::Null, "It is down.");
     }
     let is_wrong = match () {
-        () if is(WORSE) => last > 6,
-        () if is(OTHERS) => last == 7,
-        () if is(MUST) => letter == 0 || (last == 9 && letter > 9),
+        () if body.contains(WORSE) => last > 6,
+        () if body.contains(OTHERS) => last == 7,
+        () if body.contains(MUST) => letter == 0 || (last == 9 && letter > 9),
         () => last == 9,
     };
     answer(request, json!({"team": team(letter, !is_wrong)}))

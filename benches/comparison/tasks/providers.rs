@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::Row;
 use crate::library::Library;
-use crate::server::{INPUT, OUTPUT, TOKENS, billed, folder, text};
+use crate::server::{INPUT, OUTPUT, TOKENS, billed, folder, show, text};
 
 /// One provider: as the programs are called, and what it says when it is busy.
 struct Place {
@@ -69,18 +69,7 @@ async fn ask(library: &Library, place: &Place, is_busy: bool) -> String {
         .run("providers", &url, &folder(), &[place.name])
         .await;
     let requests = server.requests();
-    if std::env::var_os("SHOW").is_some() {
-        eprintln!("{}: {} {said}", library.name, place.name);
-        for request in &requests {
-            let refused = request.refused_by();
-            eprintln!(
-                "{:?} {refused:?} {} {}",
-                request.status(),
-                request.path(),
-                request.body()
-            );
-        }
-    }
+    show(library, &said, &requests);
     let refused = requests.iter().find_map(|request| request.refused_by());
     let how = match (said["answer"].is_string(), refused) {
         (true, _) => "yes".to_owned(),

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::Row;
 use crate::library::Library;
-use crate::server::{answer, busy, folder};
+use crate::server::{answer, busy, error, folder, show};
 
 /// Requests that the server takes in a second: fewer than the slowest client could send.
 const A_SECOND: u32 = 20;
@@ -95,11 +95,11 @@ pub async fn run(library: Library) -> Vec<Row> {
     }
     child.kill().await.unwrap();
     let said = library.run("rows", &url, &folder, &first).await;
-    show(&library, &said);
+    show(&library, &said, &[]);
     let paid = counts.lock().unwrap().total();
     let refused = counts.lock().unwrap().refused;
     let rest = library.run("rows", &url, &folder, &changed).await;
-    show(&library, &rest);
+    show(&library, &rest, &[]);
     let again = counts.lock().unwrap().total() - paid;
     let done = said["done"].as_u64().unwrap_or(0);
     vec![
@@ -117,14 +117,6 @@ pub async fn run(library: Library) -> Vec<Row> {
 }
 
 fn changed_said(again: u64, said: &Value) -> String {
-    match said["error"].as_str().or(said["died"].as_str()) {
-        Some(error) => format!("{again}; an error: {:.60}", error.replace('\n', " ")),
-        None => format!("{again}; nothing"),
-    }
-}
-
-fn show(library: &Library, said: &Value) {
-    if std::env::var_os("SHOW").is_some() {
-        eprintln!("{}: {said}", library.name);
-    }
+    let error = error(said).unwrap_or_else(|| "nothing".to_owned());
+    format!("{again}; {error}")
 }
