@@ -486,6 +486,44 @@ fn the_maintainers_pages_name_files_that_exist() {
     }
 }
 
+/// The page says what is better elsewhere before it says anything else, and has a program of each library for each task.
+#[test]
+fn the_comparison_is_short_and_has_a_program_for_each_task() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = include_str!("../docs/comparison.md");
+    let words = page
+        .split_whitespace()
+        .filter(|word| word.contains(char::is_alphanumeric));
+    assert!(words.count() <= 1_500);
+    let heading = page.lines().find(|line| line.starts_with("## "));
+    assert_eq!(heading, Some("## Where another is better"));
+    let tasks = [
+        ("extract", "extraction in a service"),
+        ("rows", "2,000 rows under a rate limit"),
+        ("chat", "a chat in a database"),
+        ("approval", "an agent with an approval over a deployment"),
+        ("gate", "a gate of an evaluation"),
+        ("providers", "one agent on three providers"),
+    ];
+    let shown = page
+        .lines()
+        .filter(|line| line.ends_with("| llmnode | rig | genai | pydantic-ai |"));
+    assert_eq!(shown.count(), tasks.len());
+    for (task, title) in tasks {
+        assert!(page.contains(&format!("| {title} | llmnode |")), "{title}");
+        let programs = [
+            format!("by_llmnode/{task}.rs"),
+            format!("peers/src/by_rig/{task}.rs"),
+            format!("peers/src/by_genai/{task}.rs"),
+            format!("by_pydantic_ai/{task}.py"),
+        ];
+        for program in programs {
+            let path = root.join("benches/comparison").join(&program);
+            assert!(path.exists(), "{program}");
+        }
+    }
+}
+
 /// The models that docs and examples name, with the day on which each was last looked up. One that its provider has announced to
 /// shut down goes from the pages first, and then from here.
 const MODELS: [(&str, &str); 6] = [

@@ -40,16 +40,20 @@ async fn main() {
 /// What one library does with a task, and what its program takes.
 async fn column(task: &tasks::Task, library: &Library) -> Vec<Row> {
     let source = source::read(&library.source(task.name));
-    let mut rows = vec![Row::new(
-        "lines of code; names of the library",
-        format!("{}; {}", source.lines, source.names),
-    )];
+    let size = format!("{}; {}", source.lines, source.names);
+    let mut rows = vec![
+        Row::new("lines of code; names of the library", size),
+        Row::new("by hand", source.by_hand),
+    ];
     rows.extend((task.run)(library.clone()).await);
     rows
 }
 
 fn print(title: &str, libraries: &[Library], columns: &[Vec<Row>]) {
-    let names: Vec<&str> = libraries.iter().map(|library| library.name).collect();
+    let names: Vec<&str> = libraries
+        .iter()
+        .filter_map(|library| library.name.split(' ').next())
+        .collect();
     println!("\n| {title} | {} |", names.join(" | "));
     println!("|---|{}", "---|".repeat(names.len()));
     for (at, row) in columns[0].iter().enumerate() {

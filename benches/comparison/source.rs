@@ -5,6 +5,8 @@ use std::path::Path;
 pub struct Source {
     pub lines: usize,
     pub names: usize,
+    /// What a library leaves to the program, as its comments say.
+    pub by_hand: String,
 }
 
 /// Reads the text of a program. Its first line lists the names, each of which has to stand in the code.
@@ -20,9 +22,15 @@ pub fn read(path: &Path) -> Source {
         assert!(is_used, "{path:?} does not use {name}");
     }
     let lines = code.lines().filter(|line| is_code(line)).count();
+    let by_hand: Vec<&str> = code.lines().filter_map(by_hand).collect();
+    let by_hand = match by_hand.is_empty() {
+        true => "nothing".to_owned(),
+        false => by_hand.join(", "),
+    };
     Source {
         lines,
         names: names.len(),
+        by_hand,
     }
 }
 
@@ -30,4 +38,10 @@ pub fn read(path: &Path) -> Source {
 fn is_code(line: &str) -> bool {
     let line = line.trim();
     !line.is_empty() && !line.starts_with("//") && !line.starts_with('#') || line.starts_with("#[")
+}
+
+/// The first sentence of a comment on what is done by hand.
+fn by_hand(line: &str) -> Option<&str> {
+    let (_, what) = line.split_once("By hand: ")?;
+    what.split('.').next()
 }

@@ -37,7 +37,7 @@ async def letters_are_sorted(url: str, ask: str, blesses: bool) -> str:
         return (await agent.run(letter)).output
 
     report = await dataset.evaluate(sort, repeat=9 if blesses else 3, max_concurrency=8, progress=False)
-    # By hand: outages, musts, the baseline, and a margin.
+    # By hand: musts, the baseline, a margin.
     assert not report.failures, f"unfinished: {len(report.failures)} of the calls failed"
     right = [case.assertions["EqualsExpected"].value for case in report.cases]
     wrong = [case.name for case, is_right in zip(report.cases, right) if case.metadata and not is_right]

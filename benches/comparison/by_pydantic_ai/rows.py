@@ -41,7 +41,7 @@ def patient_model(url: str) -> OpenAIChatModel:
 async def main(url: str, folder: str, ask: str, rows: str) -> None:
     agent = Agent(patient_model(url), output_type=Label, instructions=ask, max_concurrency=32)
     path = Path(folder) / "done.jsonl"
-    # By hand: what is done is kept in a file, a line for each row.
+    # By hand: a file of what is done. It has a line for each row.
     kept = {int(line.split()[0]) for line in path.read_text().splitlines()} if path.exists() else set()
     errors = []
     done = len(kept)

@@ -93,11 +93,11 @@ async fn over_a_deployment(library: &Library) -> Vec<Row> {
     vec![
         Row::new("paid before a person agreed", early.to_string()),
         Row::new(
-            "killed between the tool and the answer, then started again: paid; requests (3)",
+            "killed between the tool and the answer, started again; paid; requests",
             format!("{how}; {}; {}", shop.paid(), requests.len()),
         ),
         Row::new(
-            "the system text that was deployed meanwhile is sent",
+            "the new system text is sent",
             if is_new { "yes" } else { "no" },
         ),
     ]

@@ -38,7 +38,9 @@ impl Chat {
         let mut requests = self.server.requests();
         requests.retain(|request| {
             let messages = request.messages();
-            messages.last().is_some_and(|last| last.1.contains(question))
+            messages
+                .last()
+                .is_some_and(|last| last.1.contains(question))
         });
         requests
     }
@@ -106,24 +108,31 @@ async fn killed(chat: &Chat) -> Row {
     } else {
         "lost"
     };
-    Row::new("killed while the model answers: the question is", said)
+    Row::new("killed while the model answers: the question", said)
 }
 
 /// Two windows ask in the same moment.
 async fn two_at_once(chat: &Chat) -> Row {
     let url = chat.server.base_url();
-    let one = chat.library.start("chat", &url, &chat.folder, &[OLD, "At once: one?"]);
-    let two = chat.library.start("chat", &url, &chat.folder, &[OLD, "At once: two?"]);
+    let one = chat
+        .library
+        .start("chat", &url, &chat.folder, &[OLD, "At once: one?"]);
+    let two = chat
+        .library
+        .start("chat", &url, &chat.folder, &[OLD, "At once: two?"]);
     let both = [said(one).await, said(two).await];
     let answered = both
         .iter()
         .filter(|said| said["answer"].is_string())
         .count();
     let paid = chat.asked("At once").len();
-    let error = both.iter().find_map(error).map(|error| format!("; {error}"));
+    let error = both
+        .iter()
+        .find_map(error)
+        .map(|error| format!("; {error}"));
     let error = error.unwrap_or_default();
     Row::new(
-        "two questions at once: answered; requests; what the other reads",
+        "two questions at once: answered; requests; the other reads",
         format!("{answered}; {paid}{error}"),
     )
 }

@@ -63,8 +63,10 @@ pub async fn run(library: Library) -> Vec<Row> {
         .collect();
     let known = known(&said, billed(&requests));
     vec![
-        Row::new("a right answer; requests", outcomes[0].clone()),
-        Row::new("a negative total, then a right one; requests", outcomes[1].clone()),
+        Row::new(
+            "an answer out of bounds, then a right one; requests",
+            outcomes[1].clone(),
+        ),
         Row::new("prose around the JSON; requests", outcomes[2].clone()),
         Row::new(
             "a 429 for a second, with `retry-after: 1`; requests",

@@ -110,7 +110,7 @@ pub async fn run(library: Library) -> Vec<Row> {
             (paid - u64::try_from(counts.lock().unwrap().answered.len()).unwrap()).to_string(),
         ),
         Row::new(
-            "the prompt changed: requests; what is said",
+            "a changed prompt: requests; what is said",
             changed_said(again, &rest),
         ),
     ]

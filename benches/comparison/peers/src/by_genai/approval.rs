@@ -29,7 +29,7 @@ fn save(messages: &[ChatMessage]) -> Result<(), Box<dyn Error>> {
     )?)
 }
 
-/// By hand: the loop over turns, which saves the messages after each step.
+/// By hand: the loop over turns. It saves the messages after each step.
 async fn drive(
     url: &str,
     system: &str,

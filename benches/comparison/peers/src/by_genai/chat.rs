@@ -10,7 +10,7 @@ use super::{MODEL, client};
 const TABLE: &str =
     "CREATE TABLE IF NOT EXISTS message (chat TEXT, n INTEGER, json TEXT, PRIMARY KEY (chat, n))";
 
-/// By hand: a table, whose key refuses the second of two turns at once.
+/// By hand: the table. Its key refuses the second of two turns at once.
 async fn history(database: &Connection, chat: &'static str) -> Vec<ChatMessage> {
     let read = database.call(move |database| {
         database.execute(TABLE, [])?;

@@ -32,7 +32,7 @@ pub async fn run(url: &str, letters: &[String]) -> Value {
     json!({"outcomes": outcomes, "tokens": tokens, "money": null})
 }
 
-/// By hand: the loop over wrong answers and over refusals.
+/// By hand: corrections, retries.
 async fn read(client: &Client, letter: &str) -> Read {
     let schema = JsonSpec::new("invoice", schema_for!(Invoice).to_value());
     let options = ChatOptions::default().with_response_format(schema);

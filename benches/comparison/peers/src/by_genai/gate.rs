@@ -34,7 +34,7 @@ struct Case {
     must: bool,
 }
 
-/// By hand: cases, repeats, the baseline, musts, and a margin.
+/// By hand: all but the call.
 async fn letters_are_sorted(url: &str, ask: &str, blesses: bool) -> Result<String, Box<dyn Error>> {
     let client = client(url, AdapterKind::OpenAI);
     let text = std::fs::read_to_string("letters.jsonl")?;

@@ -20,7 +20,7 @@ struct Label {
     topic: String,
 }
 
-/// By hand: what is done is kept in a file, a line for each row.
+/// By hand: a file of what is done. It has a line for each row.
 pub async fn run(url: &str, folder: &str, ask: &str, rows: usize) -> Value {
     let client = client(url, AdapterKind::OpenAI);
     let path = format!("{folder}/done.jsonl");
@@ -52,7 +52,7 @@ pub async fn run(url: &str, folder: &str, ask: &str, rows: usize) -> Value {
     json!({"done": done, "error": failed})
 }
 
-/// By hand: up to ten requests, with the waits that the provider asks for.
+/// By hand: retries. Up to ten requests, with the waits that the provider asks for.
 async fn sort(client: &Client, ask: &str, row: usize) -> Result<(usize, String), String> {
     let schema = JsonSpec::new("label", schema_for!(Label).to_value());
     let options = ChatOptions::default().with_response_format(schema);

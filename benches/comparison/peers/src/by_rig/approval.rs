@@ -27,7 +27,7 @@ fn refund(order: u32, euros: u32) -> Result<String, ToolExecutionError> {
     Ok("paid back".to_owned())
 }
 
-/// By hand, as the protocol of `AgentRun` says: a step, then what it asks for, then the run is saved.
+/// By hand: the loop over steps. As the protocol of `AgentRun` says: a step, then what it asks for, then the run is saved.
 async fn drive(
     agent: &Agent,
     model: &DynModel<Completion>,

@@ -18,7 +18,7 @@ struct Invoice {
     total: f64,
 }
 
-/// A bound of the schema is not checked otherwise.
+/// By hand: the bound. That of the schema is not checked.
 fn positive<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     let total = f64::deserialize(deserializer)?;
     if total < 0.0 {

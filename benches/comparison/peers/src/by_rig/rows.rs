@@ -20,7 +20,7 @@ struct Label {
     topic: String,
 }
 
-/// By hand: what is done is kept in a file, a line for each row.
+/// By hand: a file of what is done. It has a line for each row.
 pub async fn run(url: &str, folder: &str, ask: &str, rows: usize) -> Value {
     let agent = AgentBuilder::new(model(url)).preamble(ask).build();
     let path = format!("{folder}/done.jsonl");
@@ -52,7 +52,7 @@ pub async fn run(url: &str, folder: &str, ask: &str, rows: usize) -> Value {
     json!({"done": done, "error": failed})
 }
 
-/// By hand: up to ten requests, with the waits that the provider asks for.
+/// By hand: retries. Up to ten requests, with the waits that the provider asks for.
 async fn sort(agent: &Agent, row: usize) -> Result<(usize, String), StructuredOutputError> {
     let mut tries = 0;
     loop {
