@@ -53,6 +53,7 @@ fn verdict(said: &Value) -> String {
     match () {
         () if why.contains("must be right") => "fails: a must".to_owned(),
         () if why.contains("unfinished") => "fails: unfinished".to_owned(),
+        () if why.contains("503") => "fails: the 503".to_owned(),
         () if why.contains("worse") => "fails: worse".to_owned(),
         () => format!("fails: {why:.40}"),
     }

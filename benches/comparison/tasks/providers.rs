@@ -36,24 +36,34 @@ const PLACES: [Place; 3] = [
     },
 ];
 
+/// How an agent of two turns ended.
+struct End {
+    how: String,
+    /// The tokens that the program knows.
+    known: u64,
+    billed: u64,
+}
+
 pub async fn run(library: Library) -> Vec<Row> {
     let mut calm = Vec::new();
     let mut busy = Vec::new();
     for place in &PLACES {
-        calm.push(ask(&library, place, false).await);
+        calm.push(ask(&library, place, false).await.how);
         busy.push(ask(&library, place, true).await);
     }
+    let ends: Vec<&str> = busy.iter().map(|end| end.how.as_str()).collect();
+    let known: u64 = busy.iter().map(|end| end.known).sum();
+    let billed: u64 = busy.iter().map(|end| end.billed).sum();
     vec![
         Row::new("answered, on OpenAI, Anthropic, Gemini", calm.join(", ")),
         Row::new(
             "the same, with a 429, 529, 503 in the second turn; tokens known",
-            busy.join(", "),
+            format!("{}; {known} of {billed}", ends.join(", ")),
         ),
     ]
 }
 
-/// How an agent of two turns ends.
-async fn ask(library: &Library, place: &Place, is_busy: bool) -> String {
+async fn ask(library: &Library, place: &Place, is_busy: bool) -> End {
     let server = serve(place, is_busy).await;
     let url = match place.name {
         "gemini" => server.base_url().replace("/v1", "/v1beta"),
@@ -76,11 +86,11 @@ async fn ask(library: &Library, place: &Place, is_busy: bool) -> String {
         (false, Some(rule)) => format!("**no** (`{rule}`)"),
         (false, None) => "**no**".to_owned(),
     };
-    if !is_busy {
-        return how;
+    End {
+        how,
+        known: said["tokens"].as_u64().unwrap_or(0),
+        billed: billed(&requests) * TOKENS,
     }
-    let known = said["tokens"].as_u64().unwrap_or(0);
-    format!("{how} ({known} of {})", billed(&requests) * TOKENS)
 }
 
 /// The first turn calls a tool; before the second one, the server may be busy for a second.
