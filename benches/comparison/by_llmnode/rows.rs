@@ -19,11 +19,12 @@ struct Sort<'a> {
 
 pub async fn run(url: &str, folder: &str, ask: &str, rows: usize) -> Value {
     let run = Run::new(model(url));
-    let sort = |row| Sort {
-        ask,
-        letter: format!("letter {row:04}"),
-    };
-    let nodes: Vec<Sort<'_>> = (0..rows).map(sort).collect();
+    let nodes: Vec<Sort<'_>> = (0..rows)
+        .map(|row| Sort {
+            ask,
+            letter: format!("letter {row:04}"),
+        })
+        .collect();
     let journal = JournalFile::open(format!("{folder}/letters.journal")).unwrap();
     let labels = run.map(&nodes).concurrency(32).resume(journal).await;
     let done = labels.iter().filter(|label| label.is_ok()).count();

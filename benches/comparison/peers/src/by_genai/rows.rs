@@ -1,5 +1,6 @@
 //! names: Client, AdapterKind, ChatRequest, ChatMessage, user, with_system, ChatOptions, with_response_format, JsonSpec, exec_chat, into_first_text
 
+use std::collections::HashSet;
 use std::fs::OpenOptions;
 use std::io::Write;
 
@@ -25,16 +26,16 @@ pub async fn run(url: &str, folder: &str, ask: &str, rows: usize) -> Value {
     let client = client(url, AdapterKind::OpenAI);
     let path = format!("{folder}/done.jsonl");
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    let is_kept = |row: &usize| {
-        kept.lines()
-            .any(|line| line.starts_with(&format!("{row} ")))
-    };
+    let kept: HashSet<usize> = kept
+        .lines()
+        .filter_map(|line| line.split(' ').next()?.parse().ok())
+        .collect();
     let mut file = OpenOptions::new()
         .create(true)
         .append(true)
         .open(&path)
         .unwrap();
-    let left: Vec<usize> = (0..rows).filter(|row| !is_kept(row)).collect();
+    let left: Vec<usize> = (0..rows).filter(|row| !kept.contains(row)).collect();
     let mut done = rows - left.len();
     let mut labels = stream::iter(left)
         .map(|row| sort(&client, ask, row))
