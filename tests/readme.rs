@@ -488,13 +488,9 @@ fn the_maintainers_pages_name_files_that_exist() {
 
 /// The page says what is better elsewhere before it says anything else, and has a program of each library for each task.
 #[test]
-fn the_comparison_is_short_and_has_a_program_for_each_task() {
+fn the_comparison_begins_with_what_is_better_elsewhere_and_has_a_program_for_each_task() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = include_str!("../docs/comparison.md");
-    let words = page
-        .split_whitespace()
-        .filter(|word| word.contains(char::is_alphanumeric));
-    assert!(words.count() <= 1_500);
     let heading = page.lines().find(|line| line.starts_with("## "));
     assert_eq!(heading, Some("## Where another is better"));
     let tasks = [
