@@ -61,7 +61,8 @@ fn taken(rule: &Value) -> Value {
 
 /// Whether Gemini refuses a function beside this tool of its own.
 fn is_refused_beside_a_function(code_execution: &Value) -> bool {
-    let function = json!({"name": "now", "parametersJsonSchema": {"type": "object", "properties": {}}});
+    let function =
+        json!({"name": "now", "parametersJsonSchema": {"type": "object", "properties": {}}});
     let tool = json!({"functionDeclarations": [function], "codeExecution": code_execution});
     let asked = json!({"role": "user", "parts": [{"text": "What time is it?"}]});
     let body = json!({"contents": [asked], "tools": [tool]});
