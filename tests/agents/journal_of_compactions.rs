@@ -8,6 +8,8 @@ use llmnode::{FnModel, Reply, Request, Summary, Toolset, Transcript};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::compacted::small;
+
 /// Of version 7, broken off before the last answer: results were left out, and the rest was summed up.
 const WRITTEN: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
@@ -58,7 +60,7 @@ fn is_summing_up(request: &Request) -> bool {
 }
 
 fn model() -> FnModel {
-    FnModel::new(|request| {
+    small(|request| {
         if is_summing_up(request) {
             let rule = "Never ship before Friday.";
             return Reply::json(
