@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 
 use llmnode::prelude::*;
 use llmnode::{
-    CallRecord, CompactionStep, FnModel, Limits, Message, OpenAi, Reply, Request, Toolset,
-    Transcript,
+    CacheLost, CallRecord, CompactionStep, FnModel, Limits, Message, OpenAi, Reply, Request,
+    Toolset, Transcript,
 };
 use serde_json::{Value, json};
 
@@ -42,7 +42,11 @@ struct Told {
     compactions: usize,
 }
 
-fn told(record: &CallRecord, compactions: usize) -> Told {
+fn told(record: &CallRecord) -> Told {
+    let compacted = record
+        .attempts
+        .iter()
+        .filter(|one| *one.cache_lost() == CacheLost::Compacted);
     let refusals = record
         .attempts
         .iter()
@@ -56,7 +60,7 @@ fn told(record: &CallRecord, compactions: usize) -> Told {
             .count(),
         most: inputs.max().unwrap_or(0),
         refused: refusals.count(),
-        compactions,
+        compactions: compacted.count(),
     }
 }
 
@@ -101,10 +105,10 @@ async fn two_agents_of_sixty_turns_stay_within_the_window() {
         let record = outcome
             .as_ref()
             .map_or_else(|error| error.record().unwrap(), |report| &report.record);
-        let told = told(record, 0);
+        let told = told(record);
         println!(
-            "window known: {knows_window}: {} turns, at most {} tokens, {} refusals",
-            told.turns, told.most, told.refused
+            "window known: {knows_window}: {} turns, at most {} tokens, {} refusals, {} compactions",
+            told.turns, told.most, told.refused, told.compactions
         );
         assert!(told.turns >= TURNS - 2, "{record:?}");
         assert!(told.most <= WINDOW, "{}", told.most);
@@ -169,8 +173,7 @@ async fn two_agents_of_sixty_turns_of_a_model_that_speaks() {
         let record = outcome
             .as_ref()
             .map_or_else(|error| error.record().unwrap(), |report| &report.record);
-        let compacted = outcome.as_ref().map_or(0, |report| report.compacted.len());
-        let told = told(record, compacted);
+        let told = told(record);
         println!(
             "agent {agent}: {} turns, {} pages, at most {} tokens, {} refusals, {} compactions: {:?}",
             told.turns,
