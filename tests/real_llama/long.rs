@@ -68,8 +68,10 @@ fn told(record: &CallRecord) -> Told {
 #[llm_node(
     system = "Read one page after the other. Never ship before Friday.",
     prompt = "What do the pages say?",
+    output = Figure,
     turns = 61,
     compact(keep = 2),
+    retries = 0,
     transport_retries = 2,
     temperature = 0.0,
     max_tokens = 200
@@ -128,22 +130,6 @@ fn qwen() -> Option<OpenAi> {
     Some(model.build().unwrap())
 }
 
-/// Reads pages, and has what is older summed up.
-#[llm_node(
-    system = "Read one page after the other with the tool. Never ship before Friday.",
-    prompt = "Read all pages from page 1 on, and say what they speak of.",
-    turns = 61,
-    compact(keep = 2, with = Summarise),
-    window = 8_192,
-    transport_retries = 2,
-    temperature = 0.0,
-    max_tokens = 200
-)]
-struct ReadAll {
-    #[node(tools)]
-    tools: Toolset,
-}
-
 /// Sums up.
 #[llm_node(
     prompt = "Sum up this part of a conversation:\n{part:fence}",
@@ -155,42 +141,6 @@ struct ReadAll {
 )]
 struct Summarise {
     part: Transcript,
-}
-
-#[tokio::test]
-#[ignore = "needs scripts/real-components --instruct-all, and half an hour"]
-async fn two_agents_of_sixty_turns_of_a_model_that_speaks() {
-    let Some(qwen) = qwen() else { return };
-    for agent in 0..2 {
-        let log = Log::default();
-        let run = Run::new(qwen.clone())
-            .model("qwen", qwen.clone())
-            .with_limits(Limits::new().requests(1_000));
-        let node = ReadAll { tools: pages(&log) };
-        // So that it calls in each turn, and does not answer from the first page.
-        let call = run.call(&node).extra("tool_choice", "required");
-        let outcome = call.report().await;
-        let record = outcome
-            .as_ref()
-            .map_or_else(|error| error.record().unwrap(), |report| &report.record);
-        let told = told(record);
-        println!(
-            "agent {agent}: {} turns, {} pages, at most {} tokens, {} refusals, {} compactions: {:?}",
-            told.turns,
-            log.lock().unwrap().len(),
-            told.most,
-            told.refused,
-            told.compactions,
-            outcome
-                .as_ref()
-                .map(|report| &report.value)
-                .map_err(ToString::to_string)
-        );
-        if let Err(error) = &outcome {
-            assert_ne!(error.category(), Category::ContextLengthError, "{error}");
-        }
-        assert!(told.most <= WINDOW);
-    }
 }
 
 /// Binding facts of the program, and one that a tool has said.
@@ -244,7 +194,7 @@ fn history(turns: usize) -> Vec<Message> {
 #[ignore = "needs scripts/real-components --instruct-all"]
 async fn a_small_model_sums_up_and_what_the_program_wrote_is_kept() {
     let Some(qwen) = qwen() else { return };
-    for turns in [24, 32, 40] {
+    for turns in [16, 24] {
         let clerk = FnModel::new(|_: &Request| Reply::text("Noted."));
         let run = Run::new(clerk.clone()).model("qwen", qwen.clone());
         let history = history(turns);
@@ -267,6 +217,7 @@ async fn a_small_model_sums_up_and_what_the_program_wrote_is_kept() {
         let sent = sent.join("\n");
         let kept = [IN_SYSTEM, OF_USER, PINNED, OF_OLDER_USER];
         let kept = kept.iter().filter(|fact| sent.contains(**fact)).count();
+        // A summary that quotes what nobody wrote, after its correction too, is not taken: then the history stays.
         println!(
             "{turns} turns: {} summaries, {kept} of 4 facts of the program kept, the tool's: {}, {} of {} messages sent",
             summed_up.count(),
