@@ -8,6 +8,7 @@
 //! | something that keeps answers for later processes | [`Recorder`] | the journals of llmnode-flow |
 //! | a tool that asks a person before it goes on | [`Toolset::asking_function`](crate::Toolset::asking_function), [`Asks`] | MCP servers |
 //! | a request to a server that is no chat model | [`send_request`], [`OtherRequest`] | embedders of llmnode-rag |
+//! | rules of long conversations that come from data | [`Mark`] | agents of graphs |
 //! | a graph whose nodes are agents | [`Handoff`], [`NodePause`], [`ToolFn`] | the nodes of llmnode-graph |
 //!
 //! # Listening
@@ -131,7 +132,7 @@ pub use crate::limits::PriorSpend;
 pub use crate::pause::{AskedReplies, AskedReply, Asks, IntoPaused, NodePause};
 pub use crate::position::{Label, Position, PositionExt};
 pub use crate::run::{
-    AgentOutcome, Batch, Handoff, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_RESULT, OtherRequest, RunCore,
-    ToolFn, images_left_out, recorded_by, send_request,
+    AgentOutcome, Batch, Handoff, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_RESULT, Mark, OtherRequest,
+    RunCore, ToolFn, images_left_out, recorded_by, send_request,
 };
 pub use crate::text::capped;

@@ -57,7 +57,7 @@ pub use pause::{Approval, Paused, Question, Unfinished, WaitingCall};
 pub use prices::{Price, Prices};
 pub use run::{
     BatchApi, BatchProgress, Call, CallReport, CallStream, Compact, Cx, Event, Exec, Items, Map,
-    Mark, Quote, Results, Run, Summary, ToolError, ToolReply, Toolset, Transcript,
+    Quote, Results, Run, Summary, ToolError, ToolReply, Toolset, Transcript,
 };
 pub use settings::{Backoff, Failures, Recovery, Settings};
 pub use validate::{AttemptInfo, Invalid};

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::compacted::small;
 
-/// Of version 7, broken off before the last answer: results were left out, and the rest was summed up.
+/// Of version 7, broken off before the last request: a part of the conversation was summed up.
 const WRITTEN: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/tests/agents/compactions-v7.journal"
@@ -84,9 +84,7 @@ fn model() -> FnModel {
 async fn version_7_is_read_and_goes_on() {
     let written = std::fs::read_to_string(WRITTEN).unwrap();
     assert!(written.contains("\"version\":7"));
-    for step in ["results", "summary"] {
-        assert!(written.contains(&format!("\"step\":\"{step}\"")), "{step}");
-    }
+    assert!(written.contains("\"step\":\"summary\""));
     let name = format!("llmnode-golden-{}.journal", std::process::id());
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&path, &written).unwrap();
@@ -104,20 +102,4 @@ async fn version_7_is_read_and_goes_on() {
         "{texts:?}"
     );
     std::fs::remove_file(path).unwrap();
-}
-
-#[tokio::test]
-#[ignore = "writes the file"]
-async fn write() {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("new.journal");
-    let _ = std::fs::remove_file(&path);
-    let model = model();
-    let run = Run::new(model.clone()).with_state(Desk::default());
-    let mut run = run;
-    run.flow(Keeping)
-        .resume(JournalFile::open(&path).unwrap())
-        .await
-        .unwrap();
-    eprintln!("{}", path.display());
-    std::fs::copy(&path, WRITTEN).unwrap();
 }

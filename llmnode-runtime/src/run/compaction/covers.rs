@@ -27,18 +27,18 @@ pub(super) fn written(done: &[Compaction], opening: usize) -> Vec<Covers> {
     let mut covers = Vec::with_capacity(done.len());
     // What each message that is sent stands for.
     let mut sent: Vec<Numbers> = Vec::new();
-    let mut known = 0;
+    let mut counted = 0;
     for compaction in done {
         let Some(compaction) = compaction.without_opening(opening) else {
             break;
         };
         let messages = compaction.length as u64;
-        let newer = known + 1..=messages;
+        let newer = counted + 1..=messages;
         sent.extend(newer.map(|number| Numbers {
             first: number,
             last: number,
         }));
-        known = known.max(messages);
+        counted = counted.max(messages);
         let Some(numbers) = replace(&compaction.edits, &mut sent) else {
             break;
         };

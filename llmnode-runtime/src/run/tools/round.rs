@@ -144,11 +144,11 @@ fn with_unique_ids(mut calls: Vec<ToolCall>, messages: &[Message]) -> Vec<ToolCa
         .flat_map(Message::calls)
         .map(|call| call.id.clone());
     let mut known: HashSet<String> = known.collect();
-    let mut given: Option<usize> = None;
+    let mut highest: Option<usize> = None;
     let mut number = 0;
     for call in &mut calls {
         let may_have_left = own_number(&call.id)
-            .is_some_and(|own| own <= *given.get_or_insert_with(|| highest_number(&known)));
+            .is_some_and(|own| own <= *highest.get_or_insert_with(|| highest_number(&known)));
         let is_unfit = call.id.is_empty() || call.id.len() > MAX_WORD_BYTES;
         if is_unfit || may_have_left || known.contains(&call.id) {
             number = number.max(known.len()).max(highest_number(&known));
