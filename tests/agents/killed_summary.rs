@@ -96,6 +96,30 @@ fn run(journal: &Path) -> Run<World> {
         .with_limits(Limits::new().requests(1_000))
 }
 
+/// Of version 7, by a process that was killed while the request behind page 15 was under way.
+const WRITTEN: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/agents/summary-v7.journal"
+);
+
+/// What was written once can be read forever.
+#[tokio::test]
+async fn a_journal_of_version_7_goes_on_with_its_summary() {
+    let name = format!("llmnode-version-7-{}.journal", std::process::id());
+    let journal = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::copy(WRITTEN, &journal).unwrap();
+    let mut run = run(&journal);
+    let file = JournalFile::open(&journal).unwrap();
+    run.flow(Keeping).resume(file).await.unwrap();
+    assert_eq!(run.state().said, "Done.");
+    let sent = asked(&journal).sent;
+    assert!(sent.keys().copied().eq(16..=PAGES), "{:?}", sent.keys());
+    let summary = &sent[&16][0];
+    assert!(summary.contains("as 21852 says in line"), "{summary}");
+    std::fs::remove_file(journal.with_extension("effects")).unwrap();
+    std::fs::remove_file(journal).unwrap();
+}
+
 /// The process that is killed: this test program, started again.
 #[tokio::test]
 async fn child() {

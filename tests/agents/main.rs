@@ -51,8 +51,6 @@ mod gemini;
     feature = "stub-server"
 ))]
 mod headers;
-#[cfg(feature = "journal")]
-mod journal_of_compactions;
 #[cfg(all(
     feature = "anthropic",
     feature = "cassette",
