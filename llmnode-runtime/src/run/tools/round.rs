@@ -139,6 +139,9 @@ pub(in crate::run) fn unanswered_call(messages: &[Message]) -> Option<&str> {
 /// Providers refuse duplicate ids in a conversation. Ids may have left it, with what was summed up, and stand in it again once somebody
 /// sends all of it: so a number that was given before is not given again.
 fn with_unique_ids(mut calls: Vec<ToolCall>, messages: &[Message]) -> Vec<ToolCall> {
+    if have_unique_ids(&calls, messages) {
+        return calls;
+    }
     let known = messages
         .iter()
         .flat_map(Message::calls)
@@ -149,8 +152,7 @@ fn with_unique_ids(mut calls: Vec<ToolCall>, messages: &[Message]) -> Vec<ToolCa
     for call in &mut calls {
         let may_have_left = own_number(&call.id)
             .is_some_and(|own| own <= *highest.get_or_insert_with(|| highest_number(&known)));
-        let is_unfit = call.id.is_empty() || call.id.len() > MAX_WORD_BYTES;
-        if is_unfit || may_have_left || known.contains(&call.id) {
+        if !is_usable(&call.id) || may_have_left || known.contains(&call.id) {
             number = number.max(known.len()).max(highest_number(&known));
             loop {
                 number += 1;
@@ -163,6 +165,24 @@ fn with_unique_ids(mut calls: Vec<ToolCall>, messages: &[Message]) -> Vec<ToolCa
         known.insert(call.id.clone());
     }
     calls
+}
+
+/// Compares each with all: for the few calls that most answers have, this takes less than to collect the ids of a conversation.
+/// `false`: they are not, or this is not enough to say so.
+fn have_unique_ids(calls: &[ToolCall], messages: &[Message]) -> bool {
+    calls.len() <= MAX_CALLS
+        && calls.iter().enumerate().all(|(at, call)| {
+            let of_conversation = messages.iter().flat_map(Message::calls);
+            let mut others = of_conversation.chain(&calls[..at]);
+            is_usable(&call.id)
+                && own_number(&call.id).is_none()
+                && others.all(|other| other.id != call.id)
+        })
+}
+
+/// Providers refuse an id that is empty or long.
+fn is_usable(id: &str) -> bool {
+    !id.is_empty() && id.len() <= MAX_WORD_BYTES
 }
 
 /// Of the ids that this library gave, the highest number: earlier ones may have left the conversation.
