@@ -4,7 +4,7 @@
 //! | user | items |
 //! |---|---|
 //! | llmnode-cassette | `files` |
-//! | llmnode-flow | `BoundedFutures`, `CallLimits`, `CONCURRENCY`, `ProgressCounter`, `files`, `ItemOutcome`, `IntoOutcome`, `IntoOutcomeNow`, `Observer`, `FlowContext`, `OnProgress`, `Origin`, `UsageSum`, `Caller`, `CxInternals`, `ErrorInternals`, `RunInternals` |
+//! | llmnode-flow | `BoundedFutures`, `CallLimits`, `CONCURRENCY`, `ProgressCounter`, `files`, `ItemOutcome`, `IntoOutcome`, `IntoOutcomeNow`, `Observer`, `FlowContext`, `OnProgress`, `Origin`, `UsageSum`, `Caller`, `Ended`, `CxInternals`, `ErrorInternals`, `RunInternals` |
 //! | llmnode-graph | `Origin`, `CxInternals`, `ErrorInternals`, `ToolsetInternals` |
 //! | llmnode-rag | `files` |
 //! | llmnode-eval | `OnProgress`, `files`, `CxInternals` |
@@ -18,6 +18,6 @@ pub use crate::ledger::UsageSum;
 pub use crate::limits::CallLimits;
 pub use crate::output::AnswerForm;
 pub use crate::run::{
-    BoundedFutures, CONCURRENCY, Caller, CxInternals, FlowContext, ItemOutcome, Observer,
+    BoundedFutures, CONCURRENCY, Caller, CxInternals, Ended, FlowContext, ItemOutcome, Observer,
     OnProgress, Origin, ProgressCounter, RunInternals, ToolsetInternals,
 };

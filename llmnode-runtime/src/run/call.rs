@@ -23,6 +23,7 @@ use super::compaction::Sources;
 use super::context::{CallContext, CallExtensions, Caller};
 use super::core::RunCore;
 use super::cx::Cx;
+use super::ended::{Account, Ended};
 use super::erased_exec::{ErasedExec, TypedExec};
 use super::exec_attempts::exec_with_attempts;
 use super::failure::Failure;
@@ -45,6 +46,9 @@ use crate::text::impl_debug;
 use crate::validate::AttemptInfo;
 
 pub(super) type CallResult<T> = Result<CallReport<T>, NodeError>;
+
+/// How a call ended, without its output.
+type Outcome = Result<Arc<CallRecord>, NodeError>;
 
 /// One call of a node. It starts when it is first polled.
 ///
@@ -143,7 +147,7 @@ where
 }
 
 impl RunCore {
-    /// Calls a node at once, without settings of the call.
+    /// Calls a node at once, without settings of the call, and without a report.
     ///
     /// # Errors
     /// Those of the call.
@@ -152,12 +156,27 @@ impl RunCore {
         caller: Caller<'r>,
         state: &'r S,
         node: &'r N,
-    ) -> impl Future<Output = Result<CallReport<N::Output>, NodeError>> + Send
+    ) -> impl Future<Output = Result<Ended<N::Output>, NodeError>> + Send
     where
         S: ?Sized,
         N: Exec<S>,
     {
-        typed(self, caller, state, node, Handover::default())
+        const { check_attempts::<S, N>() };
+        let mut node = TypedExec {
+            node,
+            state,
+            value: None,
+            handover: Handover::default(),
+            account: None,
+        };
+        // Boxed, so that the future of a step stays small: glibc takes longer to find more than a kilobyte.
+        Box::pin(async move {
+            let outcome = start(self, caller, &mut node).await;
+            match (outcome, node.value) {
+                (Ok(record), Some(value)) => Ok(Ended { value, record }),
+                (outcome, _) => Err(ended_without_value(outcome)),
+            }
+        })
     }
 }
 
@@ -583,61 +602,71 @@ where
     S: ?Sized,
     N: Exec<S>,
 {
-    const {
-        assert!(
-            !matches!(N::SETTINGS.attempts, Some(0)),
-            "`attempts(0)` in a node's `SETTINGS`: it counts all executions of the node, the first included; write 1 or more"
-        );
-        assert!(
-            N::FACTS.idempotent || !matches!(N::SETTINGS.attempts, Some(2..)),
-            "`attempts` in the `SETTINGS` of a node that is not `idempotent`: it must not be executed again; leave one of them out"
-        );
-    }
+    const { check_attempts::<S, N>() };
     // Made here, since a variable of the block would have a place in the future beside those that it is made of.
     let mut node = TypedExec {
         node,
         state,
         value: None,
         handover,
+        account: Some(Account::default()),
     };
     Box::pin(async move {
         let outcome = start(core, caller, &mut node).await;
-        with_value(outcome, node.value)
+        reported(outcome, node.value, node.account)
     })
 }
 
-/// Apart from the future, which would get a flag for each part that may be moved out. The rest of the report is dropped in a
-/// function that knows no type, since code that drops its parts would be compiled for every node.
-fn with_value<T>(outcome: CallResult<()>, value: Option<T>) -> CallResult<T> {
-    match value {
-        Some(value) => outcome.map(|report| report.of_value(value)),
-        None => Err(ended_without_value(outcome)),
+const fn check_attempts<S: ?Sized, N: Exec<S>>() {
+    assert!(
+        !matches!(N::SETTINGS.attempts, Some(0)),
+        "`attempts(0)` in a node's `SETTINGS`: it counts all executions of the node, the first included; write 1 or more"
+    );
+    assert!(
+        N::FACTS.idempotent || !matches!(N::SETTINGS.attempts, Some(2..)),
+        "`attempts` in the `SETTINGS` of a node that is not `idempotent`: it must not be executed again; leave one of them out"
+    );
+}
+
+/// Apart from the future, which would get a flag for each part that may be moved out.
+fn reported<T>(outcome: Outcome, value: Option<T>, account: Option<Account>) -> CallResult<T> {
+    match (outcome, value) {
+        (Ok(record), Some(value)) => Ok(CallReport::new(value, record, account)),
+        (outcome, _) => Err(ended_without_value(outcome)),
     }
 }
 
-fn ended_without_value(outcome: CallResult<()>) -> NodeError {
+fn ended_without_value(outcome: Outcome) -> NodeError {
     match outcome {
         Ok(_) => without_value(),
         Err(error) => error,
     }
 }
 
-impl CallReport<()> {
-    fn of_value<T>(self, value: T) -> CallReport<T> {
+impl<T> CallReport<T> {
+    fn new(value: T, record: Arc<CallRecord>, account: Option<Account>) -> Self {
+        let Account {
+            total,
+            replayed,
+            messages,
+            carried,
+            compacted,
+        } = account.unwrap_or_default();
         CallReport {
             value,
-            record: self.record,
-            total: self.total,
-            replayed: self.replayed,
-            messages: self.messages,
-            carried: self.carried,
-            compacted: self.compacted,
+            record,
+            total,
+            replayed,
+            messages,
+            carried,
+            compacted,
         }
     }
 }
 
 impl<T> CallReport<T> {
-    /// The value alone. The rest is taken apart first: see [`with_value`].
+    /// The value alone. The rest is dropped in a function that knows no type, since code that drops its parts would be compiled for
+    /// every node.
     fn into_value(self) -> T {
         let rest = CallReport {
             value: (),
@@ -663,7 +692,7 @@ fn start<'a, 'r: 'a>(
     core: &'a RunCore,
     caller: Caller<'a>,
     node: &'a mut dyn ErasedExec<'_, 'r>,
-) -> BoxFuture<'a, CallResult<()>> {
+) -> BoxFuture<'a, Outcome> {
     Box::pin(async move {
         let options = node.options();
         let origin = origin(&options);
@@ -717,20 +746,11 @@ fn start<'a, 'r: 'a>(
         }
         match outcome {
             Ok(()) => {
-                let (messages, carried, mut total, mut replayed) = scope.take_result();
-                let compacted = scope.take_compacted();
                 let record = scope.end(None, None);
-                total.merge(&record.usage());
-                replayed.merge(&record.replayed_sum);
-                Ok(CallReport {
-                    value: (),
-                    record,
-                    total,
-                    replayed,
-                    messages,
-                    carried,
-                    compacted,
-                })
+                if let Some(account) = node.account() {
+                    *account = Account::of(&scope, &record);
+                }
+                Ok(record)
             }
             Err(error) => Err(ended(&scope, error)),
         }

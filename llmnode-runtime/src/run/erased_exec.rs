@@ -8,6 +8,7 @@ use llmnode_model::{BoxError, BoxFuture};
 use super::call_options::{CallOptions, Handover};
 use super::context::CallContext;
 use super::cx::Cx;
+use super::ended::Account;
 use super::node::Exec;
 use crate::error::NodeError;
 use crate::ledger::NodeKey;
@@ -30,6 +31,9 @@ pub(super) trait ErasedExec<'n, 'r>: Send {
     /// The settings of the call, which are there once.
     fn options(&mut self) -> CallOptions<'r>;
 
+    /// What a report says of the call is written there. `None`: nobody wants a report.
+    fn account(&mut self) -> Option<&mut Account>;
+
     /// The output as the text of a message. `None`: there is none, or nobody wants it.
     fn answer(&self) -> Option<Result<String, serde_json::Error>>;
 
@@ -47,6 +51,7 @@ pub(super) struct TypedExec<'n, 'r, N: Exec<S>, S: ?Sized> {
     pub(super) state: &'n S,
     pub(super) value: Option<N::Output>,
     pub(super) handover: Handover<'r, N::Output>,
+    pub(super) account: Option<Account>,
 }
 
 impl<'n, 'r, N: Exec<S>, S: ?Sized> ErasedExec<'n, 'r> for TypedExec<'n, 'r, N, S> {
@@ -72,6 +77,10 @@ impl<'n, 'r, N: Exec<S>, S: ?Sized> ErasedExec<'n, 'r> for TypedExec<'n, 'r, N, 
 
     fn options(&mut self) -> CallOptions<'r> {
         std::mem::take(&mut self.handover.options)
+    }
+
+    fn account(&mut self) -> Option<&mut Account> {
+        self.account.as_mut()
     }
 
     fn answer(&self) -> Option<Result<String, serde_json::Error>> {

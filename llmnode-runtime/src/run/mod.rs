@@ -16,6 +16,7 @@ mod compaction;
 mod context;
 mod core;
 mod cx;
+mod ended;
 mod erased_exec;
 mod erased_node;
 mod event;
@@ -74,6 +75,7 @@ pub(crate) use compaction::{Sources, SumUp};
 pub use context::Caller;
 pub use core::RunCore;
 pub use cx::Cx;
+pub use ended::Ended;
 pub use event::{Event, FlowContext, Observer};
 pub use examples::{Example, ExampleInput, ExampleOutput, ExampleText, Input, IntoExample};
 pub use fallback::{

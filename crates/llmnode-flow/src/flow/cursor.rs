@@ -3,8 +3,8 @@
 use llmnode_model::internal::catch_panic;
 use llmnode_reader::text::one_line;
 use llmnode_runtime::ext::{Label, Position, PositionExt, RunCore};
-use llmnode_runtime::internal::{Caller, ErrorInternals as _};
-use llmnode_runtime::{CallReport, Category, Exec, NodeError};
+use llmnode_runtime::internal::{Caller, Ended, ErrorInternals as _};
+use llmnode_runtime::{Category, Exec, NodeError};
 use tracing::Span;
 
 use super::log::StepLog;
@@ -119,7 +119,7 @@ impl<'f, S> FlowCursor<'f, S> {
     pub(super) fn call<'n, N>(
         &'n self,
         node: &'n N,
-    ) -> impl Future<Output = Result<CallReport<N::Output>, NodeError>> + Send
+    ) -> impl Future<Output = Result<Ended<N::Output>, NodeError>> + Send
     where
         N: Exec<S>,
     {

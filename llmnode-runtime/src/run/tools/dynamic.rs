@@ -138,15 +138,15 @@ impl ReadCall for FunctionCall<'_> {
             let caller = invocation.caller(self.cx.caller(), true);
             let core = self.cx.context.core;
             // Two types, since whether a node may run again is a fact of its type.
-            let report = if self.spec.at_most_once {
+            let ended = if self.spec.at_most_once {
                 core.call(caller, &(), &FunctionNode::<false>(function))
                     .await
             } else {
                 core.call(caller, &(), &FunctionNode::<true>(function))
                     .await
             };
-            let error = match report {
-                Ok(report) => return ToolOutcome::done(report.value, Some(report.record.id)),
+            let error = match ended {
+                Ok(ended) => return ToolOutcome::done(ended.value, Some(ended.record.id)),
                 Err(error) => error,
             };
             match Asks::of(&error) {

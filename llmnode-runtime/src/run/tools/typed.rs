@@ -147,8 +147,8 @@ impl<N: Tool<S>, S: ?Sized> ReadCall for TypedCall<'_, N, S> {
             let is_function = !N::FACTS.retries_itself;
             let caller = invocation.caller(cx.caller(), is_function);
             let error = match cx.context.core.call(caller, cx.state, &node).await {
-                Ok(report) => {
-                    return replied(invocation, N::reply(&report.value), report.record.id);
+                Ok(ended) => {
+                    return replied(invocation, N::reply(&ended.value), ended.record.id);
                 }
                 Err(error) => error,
             };
