@@ -16,13 +16,47 @@ use crate::api::unreadable::broken_piece;
 /// No answer has as many, and each of them takes many times the memory of its bytes.
 pub(super) const MOST_BLOCKS: usize = 10_000;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Block {
-    pub(super) members: Map<String, Value>,
+    /// Of the members, read once: each look at them hashes a name.
+    pub(super) kind: BlockKind,
+    members: Map<String, Value>,
     /// As it was written, unless pieces changed its members.
     pub(super) raw: Option<Box<RawValue>>,
     /// The pieces of the arguments. None of them: the block has them.
     pub(super) input: String,
+}
+
+/// The types of blocks that are read; others are what Anthropic's own tools do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BlockKind {
+    Text,
+    Thinking,
+    RedactedThinking,
+    ToolUse,
+    OfOwnTool,
+}
+
+impl BlockKind {
+    fn of(members: &Map<String, Value>) -> Self {
+        match members.get("type").and_then(Value::as_str) {
+            Some("text") => BlockKind::Text,
+            Some("thinking") => BlockKind::Thinking,
+            Some("redacted_thinking") => BlockKind::RedactedThinking,
+            Some("tool_use") => BlockKind::ToolUse,
+            _ => BlockKind::OfOwnTool,
+        }
+    }
+
+    /// The members that a block of this kind has to have as texts.
+    fn texts(self) -> &'static [&'static str] {
+        match self {
+            BlockKind::Text => &["text"],
+            BlockKind::Thinking => &["thinking"],
+            BlockKind::ToolUse => &["name", "id"],
+            BlockKind::RedactedThinking | BlockKind::OfOwnTool => &[],
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -39,6 +73,7 @@ impl Block {
     pub(super) fn whole_of(raw: &RawValue) -> Result<Block, ModelError> {
         let members = serde_json::from_str(raw.get()).map_err(broken_piece)?;
         let block = Block {
+            kind: BlockKind::of(&members),
             members,
             raw: Some(raw.to_owned()),
             input: String::new(),
@@ -52,22 +87,24 @@ impl Block {
             .into_iter()
             .collect();
         Block {
+            kind: BlockKind::Text,
             members,
-            ..Block::default()
+            raw: None,
+            input: String::new(),
         }
     }
 
     /// Takes a member of a delta.
     pub(super) fn add(&mut self, name: String, value: Value) -> Result<(), ModelError> {
-        let kind = self.kind();
         let is_elsewhere = match &*name {
-            "text" | "thinking" => kind == "tool_use",
-            "partial_json" => matches!(kind, "text" | "thinking"),
+            "text" | "thinking" => self.is_call(),
+            "partial_json" => matches!(self.kind, BlockKind::Text | BlockKind::Thinking),
             _ => false,
         };
         if is_elsewhere {
             return Err(broken_piece(format!(
-                "`{name}` is added to a block `{kind}`"
+                "`{name}` is added to a block `{}`",
+                self.text("type")
             )));
         }
         match (&*name, value) {
@@ -101,13 +138,7 @@ impl Block {
 
     /// What a block of a known kind has to have.
     fn check(&self) -> Result<(), ModelError> {
-        let needed: &[&str] = match self.kind() {
-            "text" => &["text"],
-            "thinking" => &["thinking"],
-            "tool_use" => &["name", "id"],
-            _ => return Ok(()),
-        };
-        let broken = needed.iter().find(|name| {
+        let broken = self.kind.texts().iter().find(|name| {
             let value = self.members.get(**name);
             !matches!(value, None | Some(Value::Null | Value::String(_)))
         });
@@ -115,13 +146,9 @@ impl Block {
             None => Ok(()),
             Some(name) => Err(broken_piece(format!(
                 "`{name}` of a block `{}` is no text",
-                self.kind()
+                self.text("type")
             ))),
         }
-    }
-
-    pub(super) fn kind(&self) -> &str {
-        self.text("type")
     }
 
     pub(super) fn text(&self, member: &str) -> &str {
@@ -133,14 +160,11 @@ impl Block {
 
     /// A call that Anthropic executes itself, or its result.
     fn is_of_own_tool(&self) -> bool {
-        !matches!(
-            self.kind(),
-            "text" | "thinking" | "redacted_thinking" | "tool_use"
-        )
+        self.kind == BlockKind::OfOwnTool
     }
 
     pub(super) fn is_call(&self) -> bool {
-        self.kind() == "tool_use"
+        self.kind == BlockKind::ToolUse
     }
 
     /// As written: a number may have more digits than a float.
@@ -220,8 +244,8 @@ impl BlockContents {
         let mut reasoning = String::new();
         let mut parts = Vec::new();
         for block in blocks {
-            match block.kind() {
-                "text" => {
+            match block.kind {
+                BlockKind::Text => {
                     let text = block.text("text");
                     completion.text += text;
                     parts.push(CarriedPart::Text {
@@ -229,7 +253,7 @@ impl BlockContents {
                         beside: block.beside(&["type", "text"]),
                     });
                 }
-                "tool_use" => {
+                BlockKind::ToolUse => {
                     let call =
                         ToolCall::new(block.text("id"), block.text("name"), block.arguments());
                     parts.push(CarriedPart::Call {

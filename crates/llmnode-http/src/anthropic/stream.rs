@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::answer::{Stop, WireMessage};
-use super::blocks::{Block, Head, MOST_BLOCKS, completion};
+use super::blocks::{Block, BlockKind, Head, MOST_BLOCKS, completion};
 use super::usage::MessageUsage;
 use crate::api::ends;
 use crate::api::expected_calls::ExpectedCalls;
@@ -120,8 +120,8 @@ impl StreamedAnswer for PartialMessage {
         let Some(Current { at, before }) = &self.current else {
             return true;
         };
-        let kind = self.blocks.get(at).map_or("", Block::kind);
-        !matches!(kind, "text" | "tool_use") || self.content == *before
+        let kind = self.blocks.get(at).map(|block| block.kind);
+        !matches!(kind, Some(BlockKind::Text | BlockKind::ToolUse)) || self.content == *before
     }
 
     fn is_complete(&self) -> bool {
@@ -209,9 +209,11 @@ impl PartialMessage {
     ) -> Result<(), ModelError> {
         self.take_room()?;
         self.bytes += block.raw.as_ref().map_or(0, |raw| raw.get().len());
-        match block.kind() {
-            "text" if expected.function.is_none() => sink.delta(Delta::Text(block.text("text"))),
-            "thinking" => {
+        match block.kind {
+            BlockKind::Text if expected.function.is_none() => {
+                sink.delta(Delta::Text(block.text("text")))
+            }
+            BlockKind::Thinking => {
                 self.thoughts += block.text("thinking").len();
                 sink.delta(Delta::Reasoning(block.text("thinking")));
             }
@@ -221,7 +223,7 @@ impl PartialMessage {
             at,
             before: self.content,
         });
-        let text = if block.kind() == "text" {
+        let text = if block.kind == BlockKind::Text {
             block.text("text").len()
         } else {
             0
@@ -317,7 +319,7 @@ impl PartialMessage {
     fn is_padded(&mut self) -> bool {
         let last = self.blocks.values().next_back();
         last.is_some_and(|block| {
-            let written = if block.kind() == "tool_use" {
+            let written = if block.is_call() {
                 &*block.input
             } else {
                 block.text("text")
