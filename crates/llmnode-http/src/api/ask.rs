@@ -125,7 +125,7 @@ impl Inner {
             self.wire.name,
             llmnode_model::ApiKind::Anthropic | llmnode_model::ApiKind::Responses
         );
-        has_search && request.all_tools.is_some() && self.is_own_host()
+        has_search && request.all_tools.is_some() && self.is_own_host
     }
 
     pub(crate) fn is_providers(&self, host: &str) -> bool {
@@ -408,7 +408,7 @@ impl Inner {
             let (body, _) = outcome.ok().and_then(Result::err).unwrap_or_default();
             return Err(self.refusal(&head, &body, prepared, sink));
         }
-        let completion = match outcome {
+        let mut completion = match outcome {
             Ok(Ok(joined)) => self.completion(joined, &[], &head, prepared, sink),
             Ok(Err((body, has_marks))) => {
                 let read = read_body(&body, has_marks, prepared.expected_calls(), self.wire.read);
@@ -416,43 +416,42 @@ impl Inner {
             }
             Err(failure) => Err(failure),
         };
-        self.finished(completion, reported_usage, answered, head, prepared)
+        finish(&mut completion, reported_usage, answered, head, prepared);
+        completion
     }
+}
 
-    /// What the head of the response, and what was reported on the way, adds to the outcome.
-    pub(crate) fn finished(
-        &self,
-        completion: Result<Completion, ModelError>,
-        reported_usage: Option<TokenUsage>,
-        answered: Option<u64>,
-        head: ResponseHead,
-        prepared: &PreparedRequest<'_>,
-    ) -> Result<Completion, ModelError> {
-        match completion {
-            Ok(mut completion) => {
-                completion.usage = larger(completion.usage, reported_usage);
-                completion.refusal = prepared.clean(completion.refusal);
-                completion.finish = completion
-                    .finish
-                    .map(|finish| prepared.clean_finish(finish));
-                completion.model = prepared.clean(completion.model);
-                completion.response_id = prepared.clean(completion.response_id);
-                // Without a request id, the answer's id helps to find it.
-                completion.request_id = head.request_id.or_else(|| completion.response_id.clone());
-                Ok(completion)
-            }
-            Err(mut failure) => {
-                failure.usage =
-                    larger(failure.usage.as_deref().copied(), reported_usage).map(Box::new);
-                failure.set_answered(failure.answered().or(answered));
-                let answered = failure.answered();
-                failure.usage = failure
-                    .usage
-                    .map(|usage| Box::new(believed(*usage, answered)));
-                failure.status = Some(head.status.as_u16());
-                failure.request_id = head.request_id;
-                Err(failure)
-            }
+/// Adds to the outcome what the head of the response says, and what was reported on the way. In its place, since it is long.
+pub(crate) fn finish(
+    outcome: &mut Result<Completion, ModelError>,
+    reported_usage: Option<TokenUsage>,
+    answered: Option<u64>,
+    head: ResponseHead,
+    prepared: &PreparedRequest<'_>,
+) {
+    match outcome {
+        Ok(completion) => {
+            completion.usage = larger(completion.usage, reported_usage);
+            completion.refusal = prepared.clean(completion.refusal.take());
+            completion.finish = completion
+                .finish
+                .take()
+                .map(|finish| prepared.clean_finish(finish));
+            completion.model = prepared.clean(completion.model.take());
+            completion.response_id = prepared.clean(completion.response_id.take());
+            // Without a request id, the answer's id helps to find it.
+            completion.request_id = head.request_id.or_else(|| completion.response_id.clone());
+        }
+        Err(failure) => {
+            failure.usage = larger(failure.usage.as_deref().copied(), reported_usage).map(Box::new);
+            failure.set_answered(failure.answered().or(answered));
+            let answered = failure.answered();
+            failure.usage = failure
+                .usage
+                .take()
+                .map(|usage| Box::new(believed(*usage, answered)));
+            failure.status = Some(head.status.as_u16());
+            failure.request_id = head.request_id;
         }
     }
 }

@@ -7,7 +7,7 @@ use llmnode_model::{Category, ModelError};
 use rustls::pki_types::CertificateDer;
 
 use super::cache_memory::CacheMemory;
-use super::inner::Inner;
+use super::inner::{Inner, is_own_host};
 use super::settings::ClientSettings;
 use crate::http::client::Client;
 use crate::http::connector::ConnectSettings;
@@ -62,6 +62,7 @@ impl ClientSettings {
         };
         Ok(Inner {
             wire: self.wire,
+            is_own_host: is_own_host(self.wire.name, service.endpoint.url.host()),
             service,
             model: self.model,
             response_format: self.response_format,

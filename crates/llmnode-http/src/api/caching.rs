@@ -78,7 +78,7 @@ impl Inner {
         let setting = plan.setting.or(self.cache).unwrap_or_default();
         let is_off = setting == Cache::Off || self.wire.name == ApiKind::Gemini;
         let is_plain = setting == Cache::Auto && request.cache.is_none();
-        if is_off || is_plain || setting == Cache::Auto && !self.is_own_host() {
+        if is_off || is_plain || setting == Cache::Auto && !self.is_own_host {
             return CacheFields::default();
         }
         let has_own = FIELDS
@@ -130,20 +130,6 @@ impl Inner {
             fields.key = None;
         }
         fields
-    }
-
-    /// The host of the one who makes the models: its rules are known, and its refusals are its own.
-    pub(super) fn is_own_host(&self) -> bool {
-        let own = match self.wire.name {
-            ApiKind::Anthropic => "api.anthropic.com",
-            ApiKind::Chat | ApiKind::Responses => "api.openai.com",
-            _ => return false,
-        };
-        let host = self.service.endpoint.url.host();
-        host == own
-            || host
-                .strip_suffix(own)
-                .is_some_and(|region| region.ends_with('.'))
     }
 
     fn anthropic_auto(&self, subject: &CacheSubject<'_>) -> CacheFields {
@@ -247,7 +233,7 @@ impl Inner {
         } else {
             "implicit"
         };
-        let key = self.is_own_host() && subject.quirks.leaves_out(Part::CacheOptions);
+        let key = self.is_own_host && subject.quirks.leaves_out(Part::CacheOptions);
         CacheFields {
             shared,
             options: Some(CacheOptions { mode, ttl }),
@@ -269,7 +255,7 @@ impl Inner {
         let memory = &self.cache_memory;
         memory.ended(fields.share);
         // Only at OpenAI's own host does a decision depend on them.
-        let is_counted = self.wire.name != ApiKind::Anthropic && self.is_own_host();
+        let is_counted = self.wire.name != ApiKind::Anthropic && self.is_own_host;
         if is_answered && (is_counted || fields.options.is_some()) {
             memory.answered(model, fields.options.is_some());
         }

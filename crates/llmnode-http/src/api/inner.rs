@@ -1,7 +1,7 @@
 //! What all clones of a model share.
 
 use llmnode_model::gate::Gates;
-use llmnode_model::{Cache, ResponseFormat, RetryBudget};
+use llmnode_model::{ApiKind, Cache, ResponseFormat, RetryBudget};
 
 use super::cache_memory::CacheMemory;
 use super::sent_calls::IdForm;
@@ -15,6 +15,8 @@ use crate::refusal::beliefs::Beliefs;
 pub(crate) struct Inner {
     pub(crate) wire: &'static Wire,
     pub(crate) service: Service,
+    /// Whether the server is the one of the API's maker: asked of each request, and read off the URL once.
+    pub(crate) is_own_host: bool,
     pub(crate) model: Option<String>,
     pub(crate) headers: Headers,
     pub(crate) key_hint: String,
@@ -35,6 +37,7 @@ impl Inner {
     pub(crate) fn at(&self, wire: &'static Wire, endpoint: Endpoint) -> Inner {
         Inner {
             wire,
+            is_own_host: is_own_host(wire.name, endpoint.url.host()),
             service: Service {
                 client: self.service.client.clone(),
                 endpoint,
@@ -53,4 +56,17 @@ impl Inner {
             id_form: self.id_form,
         }
     }
+}
+
+/// Whether this is a host of the one who makes the models: its rules are known, and its refusals are its own.
+pub(super) fn is_own_host(api: ApiKind, host: &str) -> bool {
+    let own = match api {
+        ApiKind::Anthropic => "api.anthropic.com",
+        ApiKind::Chat | ApiKind::Responses => "api.openai.com",
+        _ => return false,
+    };
+    host == own
+        || host
+            .strip_suffix(own)
+            .is_some_and(|region| region.ends_with('.'))
 }

@@ -21,16 +21,15 @@ impl Inner {
         let PreparedRequest { request, shape, .. } = prepared;
         let chosen = self.chosen(request, shape.quirks);
         let schema = request.output.as_deref().filter(|_| shape.schema.is_some());
-        let refused = shape.quirks.refused;
+        let quirks = shape.quirks;
         let formats = self.wire.formats;
         let response_formats = schema.into_iter().flat_map(move |schema| {
-            response_formats::passed_over(formats, chosen, schema, refused)
+            response_formats::passed_over(formats, chosen, schema, quirks.refused)
         });
         let parts = self
             .parts(prepared, listens)
-            .map(|(part, is_wanted)| (part, is_wanted && prepared.leaves_out(part)))
             .into_iter()
-            .filter(|(_, is_left)| *is_left)
+            .filter(move |(part, is_wanted)| *is_wanted && quirks.leaves_out(*part))
             .map(|(part, _)| part.as_str());
         let carries_nothing = !shape.carries && has_carried(request);
         let others = [

@@ -6,7 +6,7 @@ use llmnode_model::internal::catch_panic;
 use llmnode_model::{Category, Completion, ModelError, Request, Sink};
 use llmnode_reader::Flag;
 
-use crate::api::ask::{unsent, without_secrets};
+use crate::api::ask::{finish, unsent, without_secrets};
 use crate::api::halves::read_body;
 use crate::api::inner::Inner;
 use crate::api::prepared_request::{Asking, PreparedRequest};
@@ -110,8 +110,9 @@ impl Inner {
             prepared.expected_calls(),
             self.wire.read,
         );
-        let completion = self.completion(read, &response.body, &head, prepared, sink);
-        self.finished(completion, None, None, head, prepared)
+        let mut completion = self.completion(read, &response.body, &head, prepared, sink);
+        finish(&mut completion, None, None, head, prepared);
+        completion
     }
 }
 
