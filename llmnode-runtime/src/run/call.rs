@@ -47,9 +47,6 @@ use crate::validate::AttemptInfo;
 
 pub(super) type CallResult<T> = Result<CallReport<T>, NodeError>;
 
-/// How a call ended, without its output.
-type Outcome = Result<Arc<CallRecord>, NodeError>;
-
 /// One call of a node. It starts when it is first polled.
 ///
 /// Its settings override those of the run, which override the node's attributes. A call is a future, so `join!`,
@@ -167,13 +164,16 @@ impl RunCore {
             state,
             value: None,
             handover: Handover::default(),
-            account: None,
+            wants_report: false,
         };
         // Boxed, so that the future of a step stays small: glibc takes longer to find more than a kilobyte.
         Box::pin(async move {
             let outcome = start(self, caller, &mut node).await;
             match (outcome, node.value) {
-                (Ok(record), Some(value)) => Ok(Ended { value, record }),
+                (Ok(report), Some(value)) => Ok(Ended {
+                    value,
+                    record: report.record,
+                }),
                 (outcome, _) => Err(ended_without_value(outcome)),
             }
         })
@@ -609,11 +609,11 @@ where
         state,
         value: None,
         handover,
-        account: Some(Account::default()),
+        wants_report: true,
     };
     Box::pin(async move {
         let outcome = start(core, caller, &mut node).await;
-        reported(outcome, node.value, node.account)
+        with_value(outcome, node.value)
     })
 }
 
@@ -629,37 +629,49 @@ const fn check_attempts<S: ?Sized, N: Exec<S>>() {
 }
 
 /// Apart from the future, which would get a flag for each part that may be moved out.
-fn reported<T>(outcome: Outcome, value: Option<T>, account: Option<Account>) -> CallResult<T> {
-    match (outcome, value) {
-        (Ok(record), Some(value)) => Ok(CallReport::new(value, record, account)),
-        (outcome, _) => Err(ended_without_value(outcome)),
+fn with_value<T>(outcome: CallResult<()>, value: Option<T>) -> CallResult<T> {
+    match value {
+        Some(value) => outcome.map(|report| report.of_value(value)),
+        None => Err(ended_without_value(outcome)),
     }
 }
 
-fn ended_without_value(outcome: Outcome) -> NodeError {
+fn ended_without_value(outcome: CallResult<()>) -> NodeError {
     match outcome {
         Ok(_) => without_value(),
         Err(error) => error,
     }
 }
 
-impl<T> CallReport<T> {
-    fn new(value: T, record: Arc<CallRecord>, account: Option<Account>) -> Self {
+impl CallReport<()> {
+    fn new(record: Arc<CallRecord>, account: Account) -> Self {
         let Account {
             total,
             replayed,
             messages,
             carried,
             compacted,
-        } = account.unwrap_or_default();
+        } = account;
         CallReport {
-            value,
+            value: (),
             record,
             total,
             replayed,
             messages,
             carried,
             compacted,
+        }
+    }
+
+    fn of_value<T>(self, value: T) -> CallReport<T> {
+        CallReport {
+            value,
+            record: self.record,
+            total: self.total,
+            replayed: self.replayed,
+            messages: self.messages,
+            carried: self.carried,
+            compacted: self.compacted,
         }
     }
 }
@@ -692,7 +704,7 @@ fn start<'a, 'r: 'a>(
     core: &'a RunCore,
     caller: Caller<'a>,
     node: &'a mut dyn ErasedExec<'_, 'r>,
-) -> BoxFuture<'a, Outcome> {
+) -> BoxFuture<'a, CallResult<()>> {
     Box::pin(async move {
         let options = node.options();
         let origin = origin(&options);
@@ -747,10 +759,11 @@ fn start<'a, 'r: 'a>(
         match outcome {
             Ok(()) => {
                 let record = scope.end(None, None);
-                if let Some(account) = node.account() {
-                    *account = Account::of(&scope, &record);
-                }
-                Ok(record)
+                let account = match node.wants_report() {
+                    true => Account::of(&scope, &record),
+                    false => Account::default(),
+                };
+                Ok(CallReport::new(record, account))
             }
             Err(error) => Err(ended(&scope, error)),
         }

@@ -8,7 +8,6 @@ use llmnode_model::{BoxError, BoxFuture};
 use super::call_options::{CallOptions, Handover};
 use super::context::CallContext;
 use super::cx::Cx;
-use super::ended::Account;
 use super::node::Exec;
 use crate::error::NodeError;
 use crate::ledger::NodeKey;
@@ -31,8 +30,8 @@ pub(super) trait ErasedExec<'n, 'r>: Send {
     /// The settings of the call, which are there once.
     fn options(&mut self) -> CallOptions<'r>;
 
-    /// What a report says of the call is written there. `None`: nobody wants a report.
-    fn account(&mut self) -> Option<&mut Account>;
+    /// Whether anybody reads what a report says beside the output and the record.
+    fn wants_report(&self) -> bool;
 
     /// The output as the text of a message. `None`: there is none, or nobody wants it.
     fn answer(&self) -> Option<Result<String, serde_json::Error>>;
@@ -51,7 +50,7 @@ pub(super) struct TypedExec<'n, 'r, N: Exec<S>, S: ?Sized> {
     pub(super) state: &'n S,
     pub(super) value: Option<N::Output>,
     pub(super) handover: Handover<'r, N::Output>,
-    pub(super) account: Option<Account>,
+    pub(super) wants_report: bool,
 }
 
 impl<'n, 'r, N: Exec<S>, S: ?Sized> ErasedExec<'n, 'r> for TypedExec<'n, 'r, N, S> {
@@ -79,8 +78,8 @@ impl<'n, 'r, N: Exec<S>, S: ?Sized> ErasedExec<'n, 'r> for TypedExec<'n, 'r, N, 
         std::mem::take(&mut self.handover.options)
     }
 
-    fn account(&mut self) -> Option<&mut Account> {
-        self.account.as_mut()
+    fn wants_report(&self) -> bool {
+        self.wants_report
     }
 
     fn answer(&self) -> Option<Result<String, serde_json::Error>> {
