@@ -1,13 +1,16 @@
 //! Models that are asked over HTTP; use them through the `llmnode` crate.
 //!
-//! A [`Request`](llmnode_model::Request) comes in; a completion goes out, or an error that has a category. One call is one
-//! request: nothing is repeated here. If a server says how it would take a request that it refuses, that is remembered, and the error
-//! tells the attempt loop to ask again. From the ground up:
+//! A [`Request`](llmnode_model::Request) comes in; a completion goes out, or an
+//! error that has a category. One call is one request: nothing is repeated here. If
+//! a server says how it would take a request that it refuses, that is remembered,
+//! and the error tells the attempt loop to ask again. From the ground up:
 //!
 //! - `http` sends one request and reads one response, whatever is in it.
-//! - `refusal` understands an error response: what of the request the server does not take, and what is sent in its place.
+//! - `refusal` understands an error response: what of the request the server does
+//!   not take, and what is sent in its place.
 //! - `api` is what all APIs of models share, over a table of what differs.
-//! - `openai`, `anthropic`, `gemini` fill that table: how a request is written, an answer and a stream are read.
+//! - `openai`, `anthropic`, `gemini` fill that table: how a request is written, an
+//!   answer and a stream are read.
 
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 

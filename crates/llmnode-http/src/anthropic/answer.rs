@@ -1,4 +1,9 @@
 //! Reads a message that came whole.
+//!
+//! The same blocks and the same `completion` (`blocks.rs`) read a message that came
+//! in events, so the two cannot differ. Every field is optional and lenient:
+//! gateways leave fields out or send others in their place, and an answer that can
+//! be read is worth more than a complaint about a field that nobody needs.
 
 use std::borrow::Cow;
 
@@ -15,6 +20,8 @@ use crate::http::error_body;
 use crate::http::lenient::{object, text};
 use crate::http::reported::{self, Reporting};
 
+/// The members of a message that are used. The content stays raw until it is known
+/// that the message has one: an error object may come with status 200.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct WireMessage<'a> {
@@ -40,6 +47,7 @@ impl<'a> Reporting<'a> for WireMessage<'a> {
     }
 }
 
+/// Why the message ended; at its end in a stream, within it otherwise.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Stop<'a> {
@@ -49,6 +57,7 @@ pub(super) struct Stop<'a> {
     stop_details: Option<StopDetails<'a>>,
 }
 
+/// Only for a refusal: which policy, and a sentence about it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct StopDetails<'a> {
@@ -59,6 +68,7 @@ struct StopDetails<'a> {
 }
 
 impl Stop<'_> {
+    /// Anthropic withholds answers by a `stop_reason` and not by a status.
     pub(super) fn note(self, head: &mut Head) {
         let Some(reason) = self.stop_reason.filter(|reason| !reason.is_empty()) else {
             return;
@@ -96,6 +106,7 @@ impl WireMessage<'_> {
     }
 }
 
+/// `None`: there is no content, or `null` in its place.
 fn blocks(list: &RawValue) -> Result<Option<Vec<Block>>, ModelError> {
     if list.get() == "null" {
         return Ok(None);
@@ -113,6 +124,7 @@ fn blocks(list: &RawValue) -> Result<Option<Vec<Block>>, ModelError> {
         .map(Some)
 }
 
+/// A body without content is an error with status 200, or not of this API at all.
 pub(super) fn read(body: &[u8], expected: ExpectedCalls<'_>) -> ReadResult {
     let body = json_of(body)?;
     let message: WireMessage<'_> = reported::read(body).map_err(|error| no_json(body, &error))?;

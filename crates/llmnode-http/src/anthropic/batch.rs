@@ -1,7 +1,12 @@
 //! Anthropic's batch API: one list of requests, and one list of results, in any order.
 //!
-//! A batch has no name: one whose creation was cut off is found among those of that time by the id of one of its lines, which
-//! stands in its results alone.
+//! A batch has no name: one whose creation was cut off is found among those of that
+//! time by the id of one of its lines, which stands in its results alone.
+//!
+//! The functions below are `BatchWire` for this API; when which is called, and what
+//! is journaled in between, is the runtime's (`run/batches`). Sources: Anthropic's
+//! pages "Batch processing" and "Message Batches API", for the bounds, the states
+//! and the 29 days of results.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -24,13 +29,17 @@ use crate::http::retry_after::rfc3339;
 
 const API: &str = "messages";
 
-/// A batch that was created for a plan has a time in here: clocks differ, and an upload takes its time.
+/// A batch that was created for a plan has a time in here: clocks differ, and an
+/// upload takes its time.
 const BEFORE_PLAN: Duration = Duration::from_secs(60);
 /// Creations are tried for an hour after the plan, and the last one may take ten minutes.
 const AFTER_PLAN: Duration = Duration::from_secs(2 * 3_600);
 
+/// Between two looks at a batch that may be the one: they are asked for in a task
+/// that waits anyway.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
+/// The API at one handle's host and key.
 struct AnthropicBatches {
     inner: Arc<Inner>,
 }
@@ -47,6 +56,7 @@ pub(super) fn batch_api(inner: &Arc<Inner>) -> Option<Arc<dyn BatchWire>> {
 }
 
 impl AnthropicBatches {
+    /// One request has all lines. The API has no field for a name of ours.
     async fn create(&self, order: &mut BatchOrder) -> Result<String, ModelError> {
         let body = order_body(order, r#"{"requests":["#, "]}", |line| {
             format!(r#"{{"custom_id":"{}","params":"#, line.id)
@@ -59,12 +69,15 @@ impl AnthropicBatches {
         })
     }
 
+    /// The batch as the API describes it.
     async fn look(&self, id: &str) -> Result<Value, ModelError> {
         let path = format!("/v1/messages/batches/{id}");
         let url = self.inner.batch_url(&path, "")?;
         self.inner.exchange(Exchange::get(url)).await
     }
 
+    /// Page by page, from the newest, up to one that is older than the plan.
+    /// Candidates are told apart by a line's id, which costs the results of each.
     async fn find(&self, traces: &BatchTraces) -> Result<Option<String>, ModelError> {
         let Some(line) = &traces.line else {
             return Ok(None);
@@ -110,6 +123,7 @@ impl AnthropicBatches {
         Ok(false)
     }
 
+    /// Results are one line of JSON each, in the order in which they were ready.
     fn results(&self, status: &BatchStatus) -> Result<Box<dyn BatchResults>, ModelError> {
         let Some(id) = status.results.first() else {
             let message = "the results of the batch are gone: they are kept for 29 days";
@@ -154,10 +168,13 @@ fn is_before(batch: &Value, traces: &BatchTraces) -> bool {
     created(batch).is_some_and(is_before)
 }
 
+/// When the batch was created, if the API says so readably.
 fn created(batch: &Value) -> Option<SystemTime> {
     batch["created_at"].as_str().and_then(rfc3339)
 }
 
+/// The four kinds of ended lines are counted apart; together they are all that have
+/// ended.
 fn status(batch: &Value) -> BatchStatus {
     let state = batch["processing_status"].as_str().unwrap_or_default();
     let count = |name: &str| batch["request_counts"][name].as_u64();
@@ -177,6 +194,7 @@ fn status(batch: &Value) -> BatchStatus {
     }
 }
 
+/// `None` for a line that cannot be read. The runtime then counts it as missing.
 fn line_result(mut line: Value) -> Option<(String, LineResult)> {
     let id = line["custom_id"].as_str()?.to_owned();
     let result = &mut line["result"];
@@ -195,6 +213,7 @@ fn line_result(mut line: Value) -> Option<(String, LineResult)> {
     Some((id, result))
 }
 
+/// As a response would have come, so that it is read by the same code.
 fn response(status: u16, body: Value) -> LineResult {
     LineResult::Response(LineResponse {
         status,
@@ -228,6 +247,8 @@ impl BatchWire for AnthropicBatches {
         api == API
     }
 
+    /// 100,000 requests or 256 MB, whichever is reached first; some room is left
+    /// for what is around the lines.
     fn bounds(&self) -> BatchBounds {
         BatchBounds {
             lines: 100_000,
@@ -240,6 +261,8 @@ impl BatchWire for AnthropicBatches {
             .batch_line(request, Asking::of(request), API, sink)
     }
 
+    /// There is no file to upload: the lines are in the request that creates the
+    /// batch.
     fn upload<'a>(
         &'a self,
         _: &'a mut BatchOrder,
@@ -277,6 +300,7 @@ impl BatchWire for AnthropicBatches {
         Box::pin(self.cancel(id))
     }
 
+    /// Nothing was uploaded, so nothing is left.
     fn delete<'a>(&'a self, _: &'a [String]) -> BoxFuture<'a, Result<(), ModelError>> {
         Box::pin(std::future::ready(Ok(())))
     }

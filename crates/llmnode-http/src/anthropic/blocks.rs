@@ -1,4 +1,13 @@
 //! The blocks of an answer, whether they came whole or in pieces.
+//!
+//! An answer is a list of blocks: texts, thoughts, calls, and what Anthropic's own
+//! tools did. From it come three things. The *completion* is what the program
+//! reads. The *parts* are what goes back with the next turn, block for block:
+//! thoughts are signed, and the API refuses them if one byte differs or if they
+//! stand in another order. The *usage* is what was billed.
+//!
+//! A block is kept as it was written (`raw`) as long as possible, since writing it
+//! anew would change numbers, the order of members, and escapes.
 
 use llmnode_model::ext::{CarriedPart, Json};
 use llmnode_model::{Category, Completion, FinishReason, ModelError, Retry, ToolCall};
@@ -64,6 +73,7 @@ pub(super) struct Head {
     pub(super) id: Option<String>,
     pub(super) model: Option<String>,
     pub(super) stop: Option<String>,
+    // The category of a refusal, and the sentence about it.
     pub(super) refusal: Option<(String, String)>,
     pub(super) usage: MessageUsage,
 }
@@ -82,6 +92,7 @@ impl Block {
         Ok(block)
     }
 
+    /// For a server that leaves out the event in which a block begins.
     pub(super) fn of_text() -> Block {
         let members = [("type".to_owned(), Value::from("text"))]
             .into_iter()
@@ -113,6 +124,7 @@ impl Block {
             ("partial_json" | "text" | "thinking" | "signature", value) if !value.is_string() => {
                 return Err(broken_piece(format!("`{name}` of a delta is no text")));
             }
+            // Citations come one by one and make a list.
             ("citation", citation) => {
                 self.raw = None;
                 let list = self
@@ -137,6 +149,7 @@ impl Block {
     }
 
     /// What a block of a known kind has to have.
+    /// Other kinds are passed on as they are: new ones come every few months.
     fn check(&self) -> Result<(), ModelError> {
         let broken = self.kind.texts().iter().find(|name| {
             let value = self.members.get(**name);
@@ -159,6 +172,7 @@ impl Block {
     }
 
     /// A call that Anthropic executes itself, or its result.
+    /// By exclusion, since Anthropic adds tools of its own.
     fn is_of_own_tool(&self) -> bool {
         self.kind == BlockKind::OfOwnTool
     }
@@ -189,6 +203,8 @@ impl Block {
     }
 
     /// Members of the API that a message does not model. Empty lists and nulls mean nothing.
+    /// What stands beside the text or the call, such as citations: it goes back
+    /// with it.
     fn beside(&self, own: &[&str]) -> Option<Json> {
         let rest: Map<String, Value> = self
             .members
@@ -203,6 +219,8 @@ impl Block {
         }
     }
 
+    /// The whole block for the next turn. With arguments that came in pieces it is
+    /// put together, without parsing the arguments.
     fn whole(&self) -> Option<Json> {
         if self.input.trim().is_empty() {
             return self
@@ -219,6 +237,7 @@ impl Block {
     }
 }
 
+/// An empty list of citations is in every block of text.
 fn has_content(value: &Value) -> bool {
     !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty())
 }
@@ -231,7 +250,9 @@ struct WithInput<'a> {
     input: &'a RawValue,
 }
 
-/// The blocks of an answer, sorted: what the program reads, the thoughts, and what goes back with the next turn.
+/// The blocks of an answer, sorted: what the program reads, the thoughts, and what
+/// goes back with the next turn. In the order of the blocks: positions are what
+/// makes it possible to put them together again.
 struct BlockContents {
     completion: Completion,
     reasoning: String,
@@ -248,6 +269,8 @@ impl BlockContents {
                 BlockKind::Text => {
                     let text = block.text("text");
                     completion.text += text;
+                    // By its length alone: the text itself is in the completion,
+                    // and may be edited.
                     parts.push(CarriedPart::Text {
                         bytes: text.len(),
                         beside: block.beside(&["type", "text"]),
@@ -277,6 +300,7 @@ impl BlockContents {
 }
 
 /// A text or a call with nothing beside it.
+/// Such parts say nothing that the message does not say.
 fn is_plain(part: &CarriedPart) -> bool {
     matches!(
         part,
@@ -285,6 +309,8 @@ fn is_plain(part: &CarriedPart) -> bool {
 }
 
 /// `has_ended`: the message came to the end that this API has for one.
+/// The order: a refusal first, since its answer is not to be used; then the texts
+/// and calls; then whether the end can be trusted; at last what has to be carried.
 pub(super) fn completion(
     head: Head,
     blocks: &[Block],
@@ -306,6 +332,8 @@ pub(super) fn completion(
         reasoning,
         mut parts,
     } = BlockContents::of(blocks);
+    // Asked before the function for the answer is taken out of the calls: to know
+    // whether the model took the forced call.
     let has_call = !completion.calls.is_empty();
     take_answer(&mut completion, expected);
     completion.reasoning = Some(reasoning);
@@ -325,6 +353,8 @@ pub(super) fn completion(
         parts.clear();
     }
     let mut read = ReadAnswer::new(completion, has_call, parts, (usage, impossible));
+    // A limit that cuts an answer can be raised and the request sent again, but not
+    // if Anthropic's own tools have run before: they would run twice.
     read.cut = match head.stop.as_deref() {
         Some("max_tokens") if blocks.iter().any(Block::is_of_own_tool) => CutBy::LimitAfterTools,
         Some("max_tokens") => CutBy::Limit,

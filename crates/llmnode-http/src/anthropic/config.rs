@@ -1,13 +1,16 @@
-//! What a program may set of [`Anthropic`]. What all APIs have in common is in `api/settings.rs`; here is what this one has beside it.
+//! What a program may set of [`Anthropic`]. What all APIs have in common is in
+//! `api/settings.rs`; here is what this one has beside it.
 
 use llmnode_model::Cache;
 
 use super::{Anthropic, MESSAGES};
 use crate::api::settings::{ClientSettings, client_settings};
 
+/// The only version since 2023; new behaviour comes by `anthropic-beta` headers.
 const VERSION: &str = "2023-06-01";
 
-/// Builds an [`Anthropic`]. Every setting has a default. [`build`](AnthropicBuilder::build) checks them together.
+/// Builds an [`Anthropic`]. Every setting has a default.
+/// [`build`](AnthropicBuilder::build) checks them together.
 ///
 /// ```
 /// # mod llmnode { pub use llmnode_model::*; pub use llmnode_http::*; }
@@ -35,7 +38,8 @@ impl Anthropic {
 }
 
 impl AnthropicBuilder {
-    /// Sets what this model's calls ask of Anthropic's cache where neither the call, the run nor the node says it. Default:
+    /// Sets what this model's calls ask of Anthropic's cache where neither the
+    /// call, the run nor the node says it. Default:
     /// [`Auto`](Cache::Auto). With a time, the end of the system's text and of each conversation is marked, in a map what its items
     /// share.
     pub fn cache(mut self, cache: Cache) -> Self {
@@ -47,8 +51,9 @@ impl AnthropicBuilder {
 client_settings!(
     AnthropicBuilder,
     Anthropic,
-    "`ANTHROPIC_API_KEY`, or `ANTHROPIC_AUTH_TOKEN` for a bearer token; `ANTHROPIC_BASE_URL` (default \
-     `https://api.anthropic.com`; a loopback server needs no key) and `ANTHROPIC_MODEL` (default: each call names its own)",
+    "`ANTHROPIC_API_KEY`, or `ANTHROPIC_AUTH_TOKEN` for a bearer token; `ANTHROPIC_BASE_URL` \
+     (default `https://api.anthropic.com`; a loopback server needs no key) and `ANTHROPIC_MODEL` \
+     (default: each call names its own)",
     "`http://127.0.0.1:4000`, a gateway. Default `https://api.anthropic.com`"
 );
 
@@ -73,8 +78,8 @@ mod tests {
         assert_eq!(error.category, Category::ApiKeyError);
         assert_eq!(
             error.message,
-            "neither ANTHROPIC_API_KEY nor ANTHROPIC_AUTH_TOKEN is set (OPENAI_API_KEY is, and is for `OpenAi`); set one, \
-             or `.api_key(..)`"
+            "neither ANTHROPIC_API_KEY nor ANTHROPIC_AUTH_TOKEN is set (OPENAI_API_KEY is, and is \
+             for `OpenAi`); set one, or `.api_key(..)`"
         );
     }
 
@@ -102,7 +107,8 @@ mod tests {
             .unwrap();
             assert_eq!(
                 format!("{model:?}"),
-                "Anthropic { endpoint: \"https://api.anthropic.com/v1/messages\", model: Some(\"m\"), .. }"
+                "Anthropic { endpoint: \"https://api.anthropic.com/v1/messages\", model: \
+                 Some(\"m\"), .. }"
             );
         }
     }

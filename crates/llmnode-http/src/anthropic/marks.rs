@@ -1,7 +1,9 @@
 //! The marks of Anthropic's cache, up to which a prompt is kept: four in all.
 //!
-//! The one at the top of a request moves along with its end. A request finds what the last one has kept if that ends at most 20
-//! blocks before a mark of its own. A turn with many calls has more, so the end of the last request then gets a mark, too.
+//! The one at the top of a request moves along with its end. A request finds what
+//! the last one has kept if that ends at most 20 blocks before a mark of its own. A
+//! turn with many calls has more, so the end of the last request then gets a mark,
+//! too.
 
 use serde::Serialize;
 
@@ -9,10 +11,12 @@ use crate::api::cache_mark::CacheMark;
 use crate::api::messages::Messages;
 use crate::api::prepared_request::PreparedRequest;
 
-/// Behind so many blocks, a mark of its own finds what the last request has kept. The API looks back 20.
+/// Behind so many blocks, a mark of its own finds what the last request has kept.
+/// The API looks back 20.
 pub(super) const MOST_BLOCKS: usize = 18;
 
 /// Where marks stand, and for how long what they end is kept.
+/// At most three are used, so that a program may add one of its own.
 #[derive(Clone, Copy)]
 pub(super) struct Marks {
     /// At the top of the request.
@@ -22,6 +26,7 @@ pub(super) struct Marks {
     control: CacheControl,
 }
 
+/// As it is sent; without `ttl` it is five minutes.
 #[derive(Clone, Copy, Serialize)]
 #[serde(tag = "type", rename = "ephemeral")]
 pub(super) struct CacheControl {
@@ -30,6 +35,8 @@ pub(super) struct CacheControl {
 }
 
 impl Marks {
+    /// From the decision of `api/caching.rs`, in terms of the messages as they are
+    /// sent.
     pub(super) fn of(prepared: &PreparedRequest<'_>, messages: &Messages<'_>) -> Marks {
         let cache = prepared.cache;
         let control = CacheControl {

@@ -1,4 +1,10 @@
 //! The body of a request to Anthropic's Messages.
+//!
+//! Members are written in the order of the struct, which is the order in which a
+//! provider's cache compares: first what is the same for all requests of a node
+//! (model, settings, tools, system), last the conversation. Whatever a model may
+//! refuse is an `Option`, and whether it is sent was decided before
+//! (`api/shape.rs`).
 
 use std::collections::BTreeMap;
 
@@ -18,6 +24,7 @@ use crate::refusal::parts::Part;
 use crate::refusal::quirks::Quirks;
 
 /// The API requires a number. Above 21,333 a request without a stream may outlast ten minutes.
+/// Source: Anthropic's SDK refuses it above this bound.
 const DEFAULT_LIMIT: u32 = 21_000;
 /// For an answer that the default has cut.
 const RAISED_LIMIT: u32 = 32_000;
@@ -51,6 +58,8 @@ struct Body<'a> {
     messages: Vec<Turn<'a>>,
 }
 
+/// Old models take `enabled` with a budget, new ones `adaptive`, with the effort in
+/// `output_config`.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum ThinkingConfig {
@@ -68,12 +77,14 @@ enum ThinkingConfig {
 }
 
 /// What becomes of thoughts that were made behind another beginning of the conversation.
+/// Needs the header `thinking-binding-controls`; see `api/ask.rs`.
 #[derive(Serialize)]
 struct BlockBinding {
     prefix_mismatch_behavior: &'static str,
 }
 
 /// The program's members take precedence.
+/// `effort` and the schema of the answer are members of one object.
 #[derive(Serialize)]
 struct OutputConfig<'a> {
     #[serde(flatten)]
@@ -90,6 +101,8 @@ struct Format<'a> {
     schema: &'a RawValue,
 }
 
+/// A tool of the program, Anthropic's search, or one that the program wrote into
+/// `extra`.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Tool<'a> {
@@ -110,6 +123,8 @@ enum Tool<'a> {
     Given(&'a Value),
 }
 
+/// The program's own members win: what it writes in `extra` is not written a second
+/// time.
 pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> {
     let PreparedRequest {
         request,
@@ -129,6 +144,8 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     let marks = Marks::of(prepared, &messages);
     let (system, messages) = turns(&messages, prepared, marks)?;
     let mut extra = prepared.extra();
+    // Thoughts cannot be switched on in the middle of a turn that began without
+    // them.
     extra.retain(|name, _| !(shape.no_thinking && *name == "thinking"));
     let body = Body {
         model,
@@ -158,6 +175,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     prepared.json(&body)
 }
 
+/// One call: with several, which of them is the answer?
 fn named(name: &str, alone: bool) -> Value {
     let mut choice = json!({"type": "tool", "name": name});
     if alone {
@@ -166,6 +184,7 @@ fn named(name: &str, alone: bool) -> Value {
     choice
 }
 
+/// An effort is `adaptive` here; the effort itself stands in `output_config`.
 fn thinking(prepared: &PreparedRequest<'_>) -> Option<ThinkingConfig> {
     let binds = prepared.shape.drops_bound_thoughts && prepared.may_drop_bound_thoughts();
     let block_binding = binds.then_some(BlockBinding {
@@ -187,6 +206,9 @@ fn thinking(prepared: &PreparedRequest<'_>) -> Option<ThinkingConfig> {
 }
 
 /// Thoughts count as well, so that a budget for them leaves the default room for an answer.
+/// A number is required, and decides two things: where an answer is cut, and what
+/// may be reserved under limits. By whom it was set is kept, because only a default
+/// may be raised.
 pub(super) fn limit(request: &Request, quirks: Quirks, thinking: Option<Thinking>) -> AnswerLimit {
     if let Some(given) = request.extra.get("max_tokens").and_then(tokens) {
         return AnswerLimit {
@@ -217,6 +239,7 @@ pub(super) fn limit(request: &Request, quirks: Quirks, thinking: Option<Thinking
         (None, Some(Thinking::Budget(budget))) => budget,
         (None, _) => 0,
     };
+    // Thoughts come out of the same number.
     let least = if budget == 0 {
         0
     } else {
@@ -237,12 +260,16 @@ pub(super) fn limit(request: &Request, quirks: Quirks, thinking: Option<Thinking
     }
 }
 
+/// A number that is too great for the field is as good as the greatest.
 fn tokens(value: &Value) -> Option<u32> {
     value
         .as_u64()
         .map(|tokens| u32::try_from(tokens).unwrap_or(u32::MAX))
 }
 
+/// The order is fixed, since the list is the beginning of the cached prompt: the
+/// search, the tools, the function for the answer, those that are found later, the
+/// program's.
 fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
     let listed = prepared.tools().map(|(tool, schema)| Tool::Function {
         name: &tool.name,

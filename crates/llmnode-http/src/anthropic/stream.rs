@@ -1,4 +1,10 @@
 //! A message that comes in events.
+//!
+//! `message_start` has the head, then each block has `content_block_start`, deltas,
+//! `content_block_stop`; `message_delta` has the reason of the end and the usage,
+//! `message_stop` ends it. Servers that speak this API leave some of them out,
+//! number blocks twice, or put a whole message into one event; each of these is
+//! read, since the answer is there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -22,6 +28,8 @@ use crate::http::lenient::{Count, object, tokens};
 use crate::http::reported::{self, Figures, Reporting};
 use crate::http::sse::Event;
 
+/// The state of one message, event by event. `bytes` bounds its memory, `content`
+/// tells the timeouts whether the model writes.
 #[derive(Debug, Default)]
 pub(super) struct PartialMessage {
     head: Head,
@@ -40,12 +48,14 @@ pub(super) struct PartialMessage {
 }
 
 /// The block that began last, and how much content there was before it.
+/// To know whether the newest block has got anything yet.
 #[derive(Debug)]
 struct Current {
     at: u64,
     before: usize,
 }
 
+/// The members of all events together; which ones are there follows from the type.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct MessageEvent<'a> {
@@ -71,6 +81,7 @@ impl<'a> Reporting<'a> for MessageEvent<'a> {
 }
 
 impl StreamedAnswer for PartialMessage {
+    /// Unknown events are passed over: the API says that new ones may come.
     fn read(
         &mut self,
         event: Event<'_>,
@@ -92,6 +103,8 @@ impl StreamedAnswer for PartialMessage {
             "error" | "message" => return ControlFlow::Break(End::Body(event.data.to_vec())),
             _ => {}
         }
+        // Some models write white space without end behind a whole answer. It is
+        // taken as what a limit would have cut.
         if self.head.stop.is_none() && self.is_padded() {
             self.head.stop = Some("max_tokens".to_owned());
             return ControlFlow::Break(End::Complete);
@@ -124,6 +137,8 @@ impl StreamedAnswer for PartialMessage {
         !matches!(kind, Some(BlockKind::Text | BlockKind::ToolUse)) || self.content == *before
     }
 
+    /// Whether a connection that breaks now has cost nothing: the reason of the end
+    /// is known, and no arguments are half.
     fn is_complete(&self) -> bool {
         self.head.stop.as_deref().is_some_and(ends::is_known)
             && self
@@ -142,6 +157,7 @@ impl StreamedAnswer for PartialMessage {
 }
 
 impl PartialMessage {
+    /// A second `message_start` begins anew: a gateway has asked another server.
     fn start(
         &mut self,
         message: Option<&RawValue>,
@@ -181,6 +197,7 @@ impl PartialMessage {
         self.begin(place, block, expected, sink)
     }
 
+    /// Where the block of this index is, after calls were moved apart.
     fn place(&self, index: u64) -> u64 {
         self.moved.get(&index).copied().unwrap_or(index)
     }
@@ -237,6 +254,7 @@ impl PartialMessage {
         Ok(())
     }
 
+    /// Bounds the number of blocks as well as their bytes.
     fn take_room(&mut self) -> Result<(), ModelError> {
         if self.blocks.len() >= MOST_BLOCKS {
             return Err(broken_piece(format!(
@@ -247,6 +265,8 @@ impl PartialMessage {
         Ok(())
     }
 
+    /// One delta may have several members; each goes to the block, and to whoever
+    /// listens.
     fn add(
         &mut self,
         index: Count,
@@ -298,6 +318,7 @@ impl PartialMessage {
         Ok(())
     }
 
+    /// The usage here has totals, so it replaces what the start said.
     fn end(&mut self, delta: Option<&RawValue>, usage: Option<MessageUsage>, sink: &mut dyn Sink) {
         if let Some(stop) =
             delta.and_then(|delta| serde_json::from_str::<Stop<'_>>(delta.get()).ok())
@@ -329,6 +350,7 @@ impl PartialMessage {
     }
 }
 
+/// A broken event ends the stream with its error.
 fn known(read: Result<(), ModelError>) -> ControlFlow<End> {
     match read {
         Ok(()) => ControlFlow::Continue(()),

@@ -1,4 +1,11 @@
-//! A conversation as Anthropic's Messages takes it: turns that alternate, and the system's text apart.
+//! A conversation as Anthropic's Messages takes it: turns that alternate, and the
+//! system's text apart.
+//!
+//! Three rules of the API shape this file. Turns alternate between `user` and
+//! `assistant`, so messages of one side are joined. The system's text is a member
+//! of its own, but only at the beginning: a later system message becomes the
+//! user's, since most models ignore one in the middle. Results of tools are blocks
+//! of the user, and come first in their turn.
 
 use std::borrow::Cow;
 
@@ -13,12 +20,14 @@ use crate::api::pieces::{Beside, Piece, kind_of, object, pieces};
 use crate::api::prepared_request::PreparedRequest;
 use crate::api::sent_calls::SentIds;
 
+/// Its blocks, in order.
 #[derive(Serialize)]
 pub(super) struct Turn<'a> {
     role: Role,
     content: Vec<Block<'a>>,
 }
 
+/// Written by us, except `Carried`, which goes back as it came.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Block<'a> {
@@ -61,6 +70,8 @@ pub(super) enum Block<'a> {
     Carried(&'a RawValue),
 }
 
+/// The system's blocks and the turns. Errors are conversations that the API would
+/// refuse with a message that does not help.
 pub(super) fn turns<'a>(
     messages: &'a Messages<'a>,
     prepared: &'a PreparedRequest<'a>,
@@ -95,11 +106,14 @@ pub(super) fn turns<'a>(
         }
     }
     match turns.first() {
-        Some(first) if first.role == Role::Assistant => {
-            Err("Anthropic's conversations begin with the user: leave out the first answer of the history"
-                .to_owned())
+        Some(first) if first.role == Role::Assistant => Err(
+            "Anthropic's conversations begin with the user: leave out the first answer of the \
+                 history"
+                .to_owned(),
+        ),
+        None => {
+            Err("the conversation has no text: Anthropic wants a message of the user".to_owned())
         }
-        None => Err("the conversation has no text: Anthropic wants a message of the user".to_owned()),
         Some(_) => {
             mark_last_request(&mut turns, marks);
             Ok((system, turns))
@@ -125,7 +139,8 @@ fn marked(block: Block<'_>, marks: Marks, message: usize) -> Vec<Block<'_>> {
     first.into_iter().chain(text(rest)).collect()
 }
 
-/// The end of the last request, which stands before the newest answer, if it is too far away to be found from the end.
+/// The end of the last request, which stands before the newest answer, if it is too
+/// far away to be found from the end.
 fn mark_last_request(turns: &mut [Turn<'_>], marks: Marks) {
     if marks.end.is_none() {
         return;
@@ -164,6 +179,7 @@ fn text(text: &str) -> Option<Block<'_>> {
     })
 }
 
+/// Media of a kind that a message cannot hold are the caller's to refuse.
 fn parts(message: &Message) -> Result<Vec<Block<'_>>, String> {
     let blocks = message.parts().filter_map(|part| match part {
         Part::Text(piece) => text(piece).map(Ok),
@@ -184,6 +200,7 @@ fn attached(attachment: &Attachment) -> Result<Block<'_>, String> {
     }
 }
 
+/// By its bytes or by its URL, which Anthropic loads itself.
 fn image_source(image: &Image) -> Value {
     match image.data() {
         Some(data) => {
@@ -193,6 +210,7 @@ fn image_source(image: &Image) -> Value {
     }
 }
 
+/// PDF and plain text, or a file that was uploaded to Anthropic.
 fn document(file: &File) -> Result<Block<'_>, String> {
     if let Some((name, data)) = file.data() {
         let source = match (data.media_type(), data.text()) {
@@ -227,6 +245,7 @@ fn document(file: &File) -> Result<Block<'_>, String> {
     })
 }
 
+/// A result refers to its call by id. A failed one says so.
 fn result<'a>(message: &'a Message, ids: &[Cow<'a, str>]) -> Result<Block<'a>, String> {
     let mut content = parts(message)?;
     let is_error = message.is_failure();
@@ -242,6 +261,7 @@ fn result<'a>(message: &'a Message, ids: &[Cow<'a, str>]) -> Result<Block<'a>, S
     })
 }
 
+/// The turn of the model in its own blocks. Thoughts of another model are left out.
 fn assistant<'a>(
     message: &'a Message,
     ids: &[Cow<'a, str>],
@@ -277,8 +297,8 @@ fn block<'a>(
     }
 }
 
-/// Whether a block is one that a model writes, beside texts and calls: thoughts, and what Anthropic's own tools do. The result of
-/// a tool of the program is none.
+/// Whether a block is one that a model writes, beside texts and calls: thoughts,
+/// and what Anthropic's own tools do. The result of a tool of the program is none.
 fn is_of_the_model(block: &RawValue) -> bool {
     const OWN: [&str; 4] = [
         "compaction",

@@ -1,4 +1,8 @@
 //! The tokens that Anthropic reports, at the start of a message and at its end.
+//!
+//! `input_tokens` are those that were neither read from the cache nor written to
+//! it; the record's `input` has all three, as with the other APIs. What the API
+//! bills beside (summaries of the conversation) is added.
 
 use std::borrow::Cow;
 
@@ -8,6 +12,7 @@ use serde::{Deserialize, Deserializer};
 use crate::http::lenient::{Count, object, objects, reported, text, tokens};
 use crate::http::reported::Figures;
 
+/// As it is reported. A figure that is missing is unknown, never 0.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct MessageUsage {
@@ -27,6 +32,7 @@ pub(super) struct MessageUsage {
     compactions: Option<[u64; 4]>,
 }
 
+/// One round of the server's own, of which only summaries are billed apart.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Iteration<'a> {
@@ -61,6 +67,7 @@ fn compactions<'de, D: Deserializer<'de>>(from: D) -> Result<Option<[u64; 4]>, D
     Ok(figures.reduce(|sum, one| std::array::from_fn(|at| sum[at].saturating_add(one[at]))))
 }
 
+/// Writes for an hour cost twice as much as those for five minutes.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 struct CacheCreation {
@@ -75,7 +82,8 @@ struct OutputDetails {
     thinking_tokens: Count,
 }
 
-/// What the API sums up elsewhere is added. A figure that was not reported stays unknown if there is nothing to add.
+/// What the API sums up elsewhere is added. A figure that was not reported stays
+/// unknown if there is nothing to add.
 fn with_more(figure: Count, more: u64) -> Count {
     match figure.tokens {
         None if more == 0 => figure,
@@ -92,6 +100,8 @@ impl MessageUsage {
         self.output_tokens = Count::default();
     }
 
+    /// The flag says that a figure is impossible, such as more reasoning than
+    /// output.
     pub(super) fn figures(&self) -> (Option<TokenUsage>, bool) {
         let sums = self.compactions.unwrap_or_default();
         let input = with_more(self.input_tokens, sums[0]);
@@ -152,7 +162,8 @@ impl Figures for MessageUsage {
 mod tests {
     use super::*;
 
-    /// After `BetaUsage.iterations` of Anthropic's SDK: the figures leave out what a compaction took.
+    /// After `BetaUsage.iterations` of Anthropic's SDK: the figures leave out what
+    /// a compaction took.
     #[test]
     fn compactions_are_counted() {
         let of = |json: &str| serde_json::from_str::<MessageUsage>(json).unwrap();

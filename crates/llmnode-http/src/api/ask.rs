@@ -1,4 +1,16 @@
-//! One call is one request. Every failure gets its category from the raw response (status, headers, body).
+//! One call is one request. Every failure gets its category from the raw response
+//! (status, headers, body).
+//!
+//! The way of a request, in the order of `complete` and `ask`: prepare (what is
+//! sent, given what is believed of the model), encode (the API's own code), send
+//! once, then read. There is no retry here. A refusal that taught something returns
+//! an error with `Retry::Adapted`, and the attempt loop of the runtime, which
+//! counts attempts and money, comes back with the same request; what was learned
+//! changes how it is written.
+//!
+//! The order in `receive` matters: the status decides whether a body is an answer
+//! or an error, but the body is read by the same code in both cases, since servers
+//! send errors in events and answers with strange statuses.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -35,10 +47,14 @@ use crate::refusal::parts::{Part, Situation};
 use crate::refusal::quirks::Quirks;
 
 /// An answer of more tokens may take longer than ten minutes, so that it is asked for as a stream.
+/// Source: Anthropic's SDKs refuse such a request without a stream.
 const MOST_TOKENS_AT_ONCE: u32 = 21_333;
 
+/// The header that switches on what is not general yet; its values are joined by
+/// commas.
 const BETA: &str = "anthropic-beta";
-/// With it, Anthropic can be asked to leave out thoughts that are bound to another beginning of the conversation.
+/// With it, Anthropic can be asked to leave out thoughts that are bound to another
+/// beginning of the conversation.
 const BINDING_CONTROLS: &str = "thinking-binding-controls-2026-08-01";
 
 /// Tells the memory of the cache that a request has ended, also where its call is dropped.
@@ -56,6 +72,8 @@ impl Drop for CacheEnding<'_> {
 }
 
 impl Inner {
+    /// The reader found an answer that a server with an enforced schema could not
+    /// have given: it does not enforce it. Known from now on for this model.
     pub(crate) fn unenforced(&self, request: &Request) {
         if let (Some(model), Some(attempt)) = (self.model_of(request), request.correlation)
             && let Ok(RequestShape {
@@ -68,6 +86,7 @@ impl Inner {
     }
 
     /// A model that can call natively does not need calls in text.
+    /// At a provider's own host calls are native, whatever the text looks like.
     pub(crate) fn calls_in_text(&self, request: &Request) -> bool {
         let host = self.service.endpoint.url.host();
         !self.is_providers(host)
@@ -113,6 +132,7 @@ impl Inner {
         self.beliefs.window(self.model_of(request)?)
     }
 
+    /// From the refusal of a request that was too long.
     pub(crate) fn learn_window(&self, request: &Request, tokens: u64) {
         if let Some(model) = self.model_of(request) {
             self.beliefs.learn_window(model, tokens);
@@ -128,6 +148,7 @@ impl Inner {
         has_search && request.all_tools.is_some() && self.is_own_host
     }
 
+    /// By the end of the host's name: regions and accounts stand before it.
     pub(crate) fn is_providers(&self, host: &str) -> bool {
         self.wire.hosts.iter().any(|end| host.ends_with(end))
     }
@@ -140,11 +161,15 @@ impl Inner {
         }
     }
 
+    /// Whether nobody has chosen the limit: then reserving all of it would block
+    /// others for nothing.
     pub(crate) fn has_default_limit(&self, request: &Request) -> bool {
         self.limit_to_be_sent(request)
             .is_some_and(|limit| limit.by == LimitSetter::Default)
     }
 
+    /// Before the request is prepared: limits of tokens reserve room for the
+    /// answer.
     fn limit_to_be_sent(&self, request: &Request) -> Option<AnswerLimit> {
         let limit = self.wire.limit?;
         let own = request.on(self.wire.name);
@@ -177,6 +202,7 @@ impl Inner {
         })
     }
 
+    /// `own`: the request with what the program set for this API alone.
     pub(crate) async fn complete(
         &self,
         request: &Request,
@@ -192,6 +218,8 @@ impl Inner {
         let (prepared, headers) = self
             .prepare(request, asking, sink.listens())
             .map_err(|fault| without_secrets(unsent(fault), self.headers.secrets()))?;
+        // The memory of caches has to hear of the end in all cases, or others would
+        // wait for a writer that is gone.
         let mut ending = CacheEnding {
             inner: self,
             prepared: &prepared,
@@ -209,6 +237,9 @@ impl Inner {
         outcome.map_err(|error| without_secrets(error, &prepared.secrets))
     }
 
+    /// From a prepared request to an answer. The sink hears of everything that a
+    /// record shows: what was refused before, the form of the answer, the parts of
+    /// the prompt.
     async fn ask(
         &self,
         prepared: &PreparedRequest<'_>,
@@ -230,6 +261,7 @@ impl Inner {
                 .into_iter()
                 .for_each(|parts| sink.prompt(parts, prepared.cache.ttl));
         }
+        // A redirect that was learned is used at once; see `redirected`.
         let base = self.redirects.current(&self.service.endpoint.url);
         let url = match self.wire.url {
             Some(url) => url(&base, prepared.model, prepared.streams).map_err(|why| {
@@ -254,6 +286,8 @@ impl Inner {
         if let Some(target) = self.service.redirect_target(&url, &response) {
             return Err(self.redirected(&url, &target?, response.status()));
         }
+        // Names of members that the API refuses are changed back on the way, so
+        // that a listener sees those of the type.
         let Some(renamer) = prepared.answer_from_wire() else {
             return self.receive(&mut response, prepared, sink).await;
         };
@@ -263,8 +297,8 @@ impl Inner {
         outcome
     }
 
-    /// A provider keeps no shorter prompt. A server on this machine keeps what it has last read, however short, and the next turn
-    /// begins with it.
+    /// A provider keeps no shorter prompt. A server on this machine keeps what it
+    /// has last read, however short, and the next turn begins with it.
     fn least_kept_bytes(&self, request: &Request) -> usize {
         let repeats = request.cache.unwrap_or_default().repeats;
         match self.service.is_local && repeats == Repeats::Turns {
@@ -273,6 +307,9 @@ impl Inner {
         }
     }
 
+    /// Redirects are not followed: a POST that follows becomes a GET with some
+    /// statuses, and a key would go to another host. The target is learned and
+    /// asked by the next attempt, if it is the same server.
     pub(crate) fn redirected(&self, source: &Url, target: &Url, status: StatusCode) -> ModelError {
         let from = endpoint::shown(source);
         let to = endpoint::shown(target);
@@ -294,6 +331,7 @@ impl Inner {
         failure
     }
 
+    /// All that can be refused without sending is refused here.
     pub(crate) fn prepare<'a>(
         &'a self,
         request: &'a Request,
@@ -304,7 +342,8 @@ impl Inner {
         let model = self.model_of(request).ok_or_else(|| {
             let variable = self.wire.model;
             format!(
-                "no model is named: set {variable}, `model` on the builder, or `model` on the node or call"
+                "no model is named: set {variable}, `model` on the builder, or `model` on the node \
+                 or call"
             )
         })?;
         if let Some(fault) = request.reserved_fields_in_extra(self.wire.own).next() {
@@ -329,6 +368,8 @@ impl Inner {
         let is_long = limit.is_some_and(|limit| {
             limit.by == LimitSetter::Default && limit.tokens > MOST_TOKENS_AT_ONCE
         });
+        // A stream if somebody listens, or if the answer may take long; some models
+        // take nothing else.
         let wants_stream = (listens || is_long) && !shape.quirks.leaves_out(Part::Stream);
         let streams = wants_stream || shape.quirks.only_streams;
         Ok((
@@ -351,6 +392,7 @@ impl Inner {
         ))
     }
 
+    /// Some servers refuse ids of calls that are not nine letters.
     fn id_form(&self, quirks: Quirks) -> IdForm {
         match quirks.leaves_out(Part::CallIds) {
             true => IdForm::Nine,
@@ -358,10 +400,12 @@ impl Inner {
         }
     }
 
+    /// The call's, or the handle's.
     pub(crate) fn model_of<'a>(&'a self, request: &'a Request) -> Option<&'a str> {
         request.model.as_deref().or(self.model.as_deref())
     }
 
+    /// Reads the head, then the body, and only then decides what it was.
     async fn receive(
         &self,
         response: &mut Response,
@@ -384,6 +428,7 @@ impl Inner {
         }
         let received = self.body(response.body_mut(), prepared, sink).await;
         let mut reported_usage = None;
+        // About how many tokens were written before it broke: they are billed.
         let mut answered = None;
         let outcome = match received {
             Ok(ResponseBody::Events { written, has_marks }) => {
@@ -457,6 +502,8 @@ pub(crate) fn finish(
 }
 
 impl Inner {
+    /// What the API's code read, with what all APIs have in common: names, carried
+    /// parts, flags, and what the answer tells about the model.
     pub(crate) fn completion(
         &self,
         read: ReadResult,
@@ -473,6 +520,9 @@ impl Inner {
                 flags,
                 cut,
             }) => {
+                // The model was forced to call and wrote text: its server ignores
+                // the choice. Learned, so that the text may be the answer the next
+                // time.
                 if prepared.forces_a_call() && !has_call && !completion.text.trim().is_empty() {
                     self.beliefs.unforced(prepared.model);
                     sink.flag(Flag::FreeChoice);
@@ -497,6 +547,7 @@ impl Inner {
                 }
                 Ok(completion)
             }
+            // A compressed body cannot be read, whatever else is wrong with it.
             Err(_) if head.encoded => Err(self.encoded(body)),
             Err(Unreadable::ErrorObject) => Err(self.refusal(head, body, prepared, sink)),
             #[cfg(feature = "gemini")]
@@ -521,6 +572,7 @@ impl Inner {
         }
     }
 
+    /// Parts are bound to the API and the model that wrote them.
     fn carried(
         &self,
         parts: Vec<CarriedPart>,
@@ -537,7 +589,8 @@ impl Inner {
     }
 }
 
-/// An error that reports no tokens of an answer, after some of it had come, says what the prompt took at most.
+/// An error that reports no tokens of an answer, after some of it had come, says
+/// what the prompt took at most.
 fn believed(usage: TokenUsage, answered: Option<u64>) -> TokenUsage {
     let is_reported = usage
         .output
@@ -559,11 +612,14 @@ fn add_beta(headers: &mut HeaderMap, beta: &'static str) {
     headers.insert(BETA, all.unwrap_or(HeaderValue::from_static(beta)));
 }
 
+/// Messages of servers quote keys, headers and URLs.
 pub(crate) fn without_secrets(mut error: ModelError, secrets: &[Secret]) -> ModelError {
     error.message = redact(&error.message, secrets);
     error
 }
 
+/// An error from before anything was sent: it costs nothing, and nothing has to be
+/// undone.
 pub(crate) fn unsent(message: impl Into<String>) -> ModelError {
     ModelError::unsent(Category::ConfigError, message)
 }

@@ -1,4 +1,9 @@
 //! Turns the settings into what requests need, and reports every impossible one.
+//!
+//! Order: the endpoint, since most checks ask whether it is this machine; then the
+//! key, the headers, the limits, and the client with its certificates. All of it is
+//! checked when a handle is built, so that a wrong setting is found at the start of
+//! a program and not with its first request at night.
 
 use llmnode_model::ext::Secret;
 
@@ -21,6 +26,7 @@ use crate::http::{address_guard, proxy, tls};
 use crate::refusal::beliefs::Beliefs;
 
 impl ClientSettings {
+    /// Everything that can be known without a request.
     pub(crate) fn build(self) -> Result<Inner, ModelError> {
         let endpoint = self.endpoint()?;
         self.check_address(&endpoint)?;
@@ -51,6 +57,8 @@ impl ClientSettings {
             thinking_timeout: self.thinking_timeout,
             body_cap: self.body_cap,
         };
+        // What a person should look at when the server refuses the key: where it
+        // came from.
         let key_hint = match (&key, &self.config_source) {
             (Some(key), _) => {
                 let lookalike = key_hint(&service.endpoint.host(), key.value.reveal());
@@ -86,6 +94,8 @@ impl ClientSettings {
             })
     }
 
+    /// By the builder or the environment, by a configuration of another library, or
+    /// the provider's own.
     fn endpoint(&self) -> Result<Endpoint, ModelError> {
         match (&self.base_url, &self.config_source) {
             (Some(base), _) => Endpoint::new(&base.value, base.source, self.wire.api),
@@ -94,6 +104,9 @@ impl ClientSettings {
         }
     }
 
+    /// With `public_only`, for URLs that come from users: no address of this
+    /// machine or its network. Names are checked again when they are resolved
+    /// (`address_guard`).
     fn check_address(&self, endpoint: &Endpoint) -> Result<(), ModelError> {
         if !self.public_only {
             return Ok(());
@@ -109,6 +122,7 @@ impl ClientSettings {
         Err(ModelError::unsent(Category::ConfigError, message))
     }
 
+    /// Secrets that are no key of ours and must not stand in a message either.
     fn other_secrets(&self, endpoint: &Endpoint) -> Vec<Secret> {
         let proxies = match &self.proxy {
             Some(url) => proxy::secrets(url.reveal()),
@@ -118,6 +132,7 @@ impl ClientSettings {
         proxies.into_iter().chain(endpoint.credentials()).collect()
     }
 
+    /// A server on this machine mostly needs none.
     fn check_key(
         &self,
         endpoint: &Endpoint,
@@ -141,6 +156,7 @@ impl ClientSettings {
         Err(ModelError::unsent(Category::ApiKeyError, message))
     }
 
+    /// Why the key could be read on the way, if it could.
     fn key_exposure(&self, endpoint: &Endpoint) -> Option<String> {
         // The proxies of a custom client are not known here.
         let is_local = self.is_local(endpoint) && self.own_client.is_none();
@@ -149,7 +165,8 @@ impl ClientSettings {
         }
         let (way, mend) = if endpoint.url.is_loopback() && self.own_client.is_some() {
             (
-                "is asked over plain http by the client of `http_client`, which may use a proxy on another machine",
+                "is asked over plain http by the client of `http_client`, which may use a proxy on \
+                 another machine",
                 "leave the key out",
             )
         } else if endpoint.url.is_loopback() {
@@ -161,11 +178,13 @@ impl ClientSettings {
             ("is plain http on another machine", "use https")
         };
         Some(format!(
-            "{} {way}, where anyone on the way can read the key: {mend}, or call `allow_plain_http()`",
+            "{} {way}, where anyone on the way can read the key: {mend}, or call \
+             `allow_plain_http()`",
             endpoint.shown
         ))
     }
 
+    /// Zero is a mistake and no way to say "none".
     fn check_limits(&self) -> Result<(), ModelError> {
         let zeros = [
             ("connect_timeout", self.connect_timeout.is_zero()),
@@ -181,6 +200,7 @@ impl ClientSettings {
         }
     }
 
+    /// A proxy resolves names itself, so that addresses cannot be checked here.
     fn client(&self, endpoint: &Endpoint) -> Result<Client, ModelError> {
         let proxy = self
             .proxy_for(endpoint)
@@ -196,6 +216,7 @@ impl ClientSettings {
         Ok(Client::new(settings, endpoint.url.is_https()))
     }
 
+    /// Servers on this machine are asked directly, whatever the environment says.
     fn proxy_for(&self, endpoint: &Endpoint) -> Result<Option<Proxy>, String> {
         match &self.proxy {
             Some(url) => Proxy::parse(url.reveal()).map(Some),
@@ -204,6 +225,8 @@ impl ClientSettings {
         }
     }
 
+    /// Without https no certificates are loaded: machines without any can then
+    /// still ask a local server.
     fn tls(&self, needed: bool) -> Result<rustls::ClientConfig, ModelError> {
         let mut extra: Vec<CertificateDer<'static>> = Vec::new();
         for pem in &self.root_certificates {
@@ -221,8 +244,8 @@ impl ClientSettings {
         };
         config.map_err(|error| {
             config_fault(format!(
-                "https is not possible: {error}. Install the system's certificates (the package is usually called \
-                 ca-certificates), or set `root_certificates`"
+                "https is not possible: {error}. Install the system's certificates (the package is \
+                 usually called ca-certificates), or set `root_certificates`"
             ))
         })
     }

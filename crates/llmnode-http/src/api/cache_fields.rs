@@ -6,6 +6,7 @@ use super::cache_memory::Share;
 use crate::refusal::parts::Parts;
 
 /// What is sent that concerns the cache.
+/// The writers of bodies decide nothing: they put these into their places.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CacheFields {
     /// Where the part ends that other requests have, too: it gets a mark.
@@ -48,11 +49,13 @@ pub(crate) struct CacheOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CacheKey {
     pub(crate) hash: u64,
-    /// A machine takes some 15 requests a minute: so many lanes there are for a node that asks more.
+    /// A machine takes some 15 requests a minute: so many lanes there are for a
+    /// node that asks more.
     pub(crate) lane: Option<u32>,
 }
 
 impl CacheKey {
+    /// As the field has it: a hash, since the text may be read by others.
     pub(crate) fn text(self) -> String {
         match self.lane {
             Some(lane) => format!("{:016x}-{lane}", self.hash),

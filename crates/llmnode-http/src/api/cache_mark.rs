@@ -1,4 +1,8 @@
 //! The place of a mark in the messages as they are sent.
+//!
+//! The decision counts messages from the end, since instructions that are added
+//! later stand at the beginning. Here it becomes a message and a number of bytes in
+//! it.
 
 use llmnode_model::Role;
 
@@ -34,6 +38,7 @@ impl PreparedRequest<'_> {
     }
 }
 
+/// Behind all of the message's text.
 fn end_of(messages: &Messages<'_>, message: usize) -> CacheMark {
     let text = messages.iter().nth(message).map(|message| &message.content);
     CacheMark {

@@ -1,6 +1,7 @@
 //! What a handle remembers for the cache: which beginnings were sent, and when.
 //!
-//! Only hashes are kept, never a text. All of it is bounded: when a table is full, it is emptied, which costs a write at most.
+//! Only hashes are kept, never a text. All of it is bounded: when a table is full,
+//! it is emptied, which costs a write at most.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,8 +17,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const MINUTE: Duration = Duration::from_secs(60);
 /// What one machine of OpenAI takes of one key in a minute.
 const REQUESTS_OF_A_LANE: usize = 15;
+/// That is 7,680 requests a minute of one node.
 const MOST_LANES: usize = 512;
 
+/// Shared by all clones of a handle.
 #[derive(Debug, Default)]
 pub(crate) struct CacheMemory(Mutex<Tables>);
 
@@ -30,12 +33,14 @@ struct Tables {
     lanes: HashMap<u64, Lanes>,
 }
 
+/// How often the model was asked, and whether it takes explicit options.
 #[derive(Debug, Default)]
 struct ModelTraffic {
     requests: u64,
     takes_options: bool,
 }
 
+/// One beginning of requests.
 #[derive(Debug, Default)]
 struct SharedState {
     /// When a request with this beginning was last answered.
@@ -45,6 +50,7 @@ struct SharedState {
     writing: Option<Writing>,
 }
 
+/// Who is about to write the beginning. Its own retries are not others.
 #[derive(Clone, Copy, Debug)]
 struct Writing {
     asker: Asker,
@@ -80,7 +86,8 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    /// Of a line, which is marked if others are certain to begin like it. Its end tells the memory nothing.
+    /// Of a line, which is marked if others are certain to begin like it. Its end
+    /// tells the memory nothing.
     pub(crate) fn of_line(likely: Likely) -> Self {
         Share {
             marks: likely == Likely::Certain,
@@ -90,7 +97,8 @@ impl Share {
 }
 
 impl CacheMemory {
-    /// Whether this request marks the beginning. If nothing is kept yet, one request writes it; the others go without a mark.
+    /// Whether this request marks the beginning. If nothing is kept yet, one
+    /// request writes it; the others go without a mark.
     pub(crate) fn share(&self, hash: u64, asker: Asker, likely: Likely, ttl: Duration) -> Share {
         if likely == Likely::Never {
             return Share::default();
@@ -164,10 +172,12 @@ impl CacheMemory {
             .is_some_and(|traffic| traffic.takes_options)
     }
 
+    /// How the conversation with this beginning was sent first.
     pub(crate) fn form(&self, begins: u64) -> Option<SentForm> {
         self.lock().forms.get(&begins).copied()
     }
 
+    /// The first form stays: `or_insert`.
     pub(crate) fn keep_form(&self, begins: u64, marks: bool) {
         let mut tables = self.lock();
         if tables.forms.len() >= MOST_ENTRIES {
@@ -176,8 +186,9 @@ impl CacheMemory {
         tables.forms.entry(begins).or_insert(SentForm { marks });
     }
 
-    /// The first lane that has had fewer requests in the last minute than its machine takes: a lane is warm the longer the more
-    /// requests it has, so that no more are opened than are needed.
+    /// The first lane that has had fewer requests in the last minute than its
+    /// machine takes: a lane is warm the longer the more requests it has, so that
+    /// no more are opened than are needed.
     pub(crate) fn lane(&self, hash: u64) -> u32 {
         let mut tables = self.lock();
         let lanes = &mut entry(&mut tables.lanes, hash).0;
@@ -205,6 +216,8 @@ impl CacheMemory {
         u32::try_from(at).unwrap_or(0)
     }
 
+    /// A thread that panicked has left a table that is still right: each change is
+    /// one statement.
     fn lock(&self) -> MutexGuard<'_, Tables> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,18 +1,23 @@
 //! What a request asks of the provider's cache: the table by API, host and kind of call.
 //!
-//! In: what the call knows ([`CachePlan`]), the setting of the handle, and what this handle has seen so far ([`CacheMemory`]). Out:
+//! In: what the call knows ([`CachePlan`]), the setting of the handle, and what
+//! this handle has seen so far ([`CacheMemory`]). Out:
 //! [`CacheFields`], which the writers of bodies put in their places. In this order, the first that holds:
 //!
 //! 1. The program has a field of the cache in `extra`: nothing of ours.
 //! 2. `Off`, or an API without such fields: nothing.
 //! 3. A time that was set by hand: marks with that time, at any host, whatever the length.
-//! 4. `Auto`, at OpenAI's or Anthropic's own host, if the prompt is long enough: what costs least. A mark is written by one request
-//!    at a time: others with the same beginning go without it meanwhile, since they would pay for writing, and read nothing.
+//! 4. `Auto`, at OpenAI's or Anthropic's own host, if the prompt is long enough:
+//!    what costs least. A mark is written by one request at a time: others with the
+//!    same beginning go without it meanwhile, since they would pay for writing, and
+//!    read nothing.
 //!
 //! The line of a batch is marked whatever the memory says, and tells it nothing.
 //!
-//! How the beginning of a conversation was sent stays as its first request had it: another place of a mark, or of the system's
-//! text, would change the beginning itself. Which models have explicit marks is known from refusals alone ([`Part::CacheOptions`]).
+//! How the beginning of a conversation was sent stays as its first request had it:
+//! another place of a mark, or of the system's text, would change the beginning
+//! itself. Which models have explicit marks is known from refusals alone
+//! ([`Part::CacheOptions`]).
 
 use std::time::Duration;
 
@@ -36,18 +41,28 @@ const FIELDS: [&str; 4] = [
     "prompt_cache_retention",
 ];
 /// What providers keep has at least so many tokens.
+/// Sources: OpenAI's guide on prompt caching and Anthropic's, both 1,024 for most
+/// models. Some models keep less (512) or more (4,096); a mark that keeps nothing
+/// costs nothing.
 const LEAST_TOKENS: usize = 1_024;
+/// An estimate that is low for most languages, so that no mark is written for too
+/// little.
 const BYTES_OF_A_TOKEN: usize = 4;
 /// A mark in the user's message is worth a part of its own from this length on.
 const LEAST_LITERAL_BYTES: usize = 1_024;
 /// From so many requests to a model on, one more refusal of a field is worth what the field saves.
+/// Explicit options save a quarter of a prompt's price each time, since implicit
+/// ones write what nobody reads; a refusal costs one request.
 const LEAST_REQUESTS: u64 = 10;
 
 /// How long OpenAI keeps a prompt that is marked, at least.
+/// Source: OpenAI's guide, from gpt-5.6 on.
 const OPENAI_TTL: Duration = Duration::from_secs(30 * 60);
+/// The Responses API alone takes it.
 const OPENAI_LONG_TTL: Duration = Duration::from_secs(12 * 60 * 60);
 /// What older models keep without being subject. They say five to ten minutes.
 const OLDER_TTL: Duration = Duration::from_secs(5 * 60);
+/// Both are renewed by each read.
 const ANTHROPIC_TTL: Duration = Duration::from_secs(5 * 60);
 const ANTHROPIC_LONG_TTL: Duration = Duration::from_secs(60 * 60);
 
@@ -77,6 +92,7 @@ impl Inner {
         let plan = request.cache.unwrap_or_default();
         let setting = plan.setting.or(self.cache).unwrap_or_default();
         let is_off = setting == Cache::Off || self.wire.name == ApiKind::Gemini;
+        // A request without a plan comes from outside of the runtime.
         let is_plain = setting == Cache::Auto && request.cache.is_none();
         if is_off || is_plain || setting == Cache::Auto && !self.is_own_host {
             return CacheFields::default();
@@ -110,6 +126,8 @@ impl Inner {
         self.without_refused(fields, quirks)
     }
 
+    /// What the model has refused is not sent again, but stays noted as wanted, so
+    /// that a record can say what is missing.
     fn without_refused(&self, mut fields: CacheFields, quirks: Quirks) -> CacheFields {
         let is_anthropic = self.wire.name == ApiKind::Anthropic;
         fields.wanted = Parts::default()
@@ -158,6 +176,10 @@ impl Inner {
         }
     }
 
+    /// From gpt-5.6 on, the implicit mode writes at the newest message, 1.25 times
+    /// the price, whether anybody reads it or not. For turns of a conversation that
+    /// is right. For calls that share only a beginning the explicit mode writes
+    /// what is shared, and nothing else.
     fn openai_auto(&self, subject: &CacheSubject<'_>) -> CacheFields {
         let memory = &self.cache_memory;
         let has_options = !subject.quirks.leaves_out(Part::CacheOptions);
@@ -172,6 +194,8 @@ impl Inner {
         let known = memory.form(subject.begins).filter(|_| !in_batch);
         let share = self.share(subject, OPENAI_TTL);
         let marks = known.map_or(share.marks, |form| form.marks) && subject.shared.is_some();
+        // Until a model was asked often, a refusal of the field would cost more
+        // than it saves.
         let many = memory.requests(subject.model) >= LEAST_REQUESTS;
         let is_explicit =
             marks || many || subject.plan.repeats == Repeats::Items || share.is_repeat;
@@ -190,8 +214,9 @@ impl Inner {
         }
     }
 
-    /// Of a line, the mark that is its own. The memory has no part in it: when lines are asked, and in which order, nobody knows,
-    /// so that each may be the first; and requests that are sent at once are not to wait for a line.
+    /// Of a line, the mark that is its own. The memory has no part in it: when
+    /// lines are asked, and in which order, nobody knows, so that each may be the
+    /// first; and requests that are sent at once are not to wait for a line.
     fn share(&self, subject: &CacheSubject<'_>, ttl: Duration) -> Share {
         let likely = subject.likely();
         if subject.asking.in_batch {
@@ -201,7 +226,8 @@ impl Inner {
             .share(subject.hash, subject.asking.asker, likely, ttl)
     }
 
-    /// Models up to gpt-5.5: all that is long enough is kept without being subject, on the machine that had it.
+    /// Models up to gpt-5.5: all that is long enough is kept without being subject,
+    /// on the machine that had it.
     fn older_openai_auto(&self, subject: &CacheSubject<'_>) -> CacheFields {
         let share = self.share(subject, OLDER_TTL);
         let hash = subject.plan.node ^ subject.hash;
@@ -218,6 +244,7 @@ impl Inner {
         }
     }
 
+    /// The program says for how long: at any host, since it knows what it talks to.
     fn openai_by_hand(&self, subject: &CacheSubject<'_>, time: Cache) -> CacheFields {
         let is_long = time == Cache::Hour1;
         let ttl = match (is_long, self.wire.name) {
@@ -262,7 +289,8 @@ impl Inner {
     }
 }
 
-/// In implicit mode, each turn is read back by the next one. Older models find it on the machine that had it.
+/// In implicit mode, each turn is read back by the next one. Older models find it
+/// on the machine that had it.
 fn openai_turns(subject: &CacheSubject<'_>, takes_options: bool) -> CacheFields {
     let key = CacheKey {
         hash: subject.begins,
@@ -276,6 +304,8 @@ fn openai_turns(subject: &CacheSubject<'_>, takes_options: bool) -> CacheFields 
     }
 }
 
+/// The end of the system's text and of the conversation; of an item of a map, what
+/// its items share.
 fn anthropic_by_hand(subject: &CacheSubject<'_>, time: Cache) -> CacheFields {
     let is_long = time == Cache::Hour1;
     let is_item = subject.plan.repeats == Repeats::Items;
@@ -297,6 +327,8 @@ fn anthropic_by_hand(subject: &CacheSubject<'_>, time: Cache) -> CacheFields {
 }
 
 impl CacheSubject<'_> {
+    /// A map has many items, so the next request is certain. Other calls may be the
+    /// only one.
     fn likely(&self) -> Likely {
         match (self.shared, self.plan.repeats) {
             (None, _) => Likely::Never,
@@ -306,8 +338,9 @@ impl CacheSubject<'_> {
     }
 }
 
-/// Where the part ends that the calls of a node have in common: tools, the schema, the system's text, examples, and the literal
-/// beginning of the prompt. `None`: it is too short to be kept.
+/// Where the part ends that the calls of a node have in common: tools, the schema,
+/// the system's text, examples, and the literal beginning of the prompt. `None`: it
+/// is too short to be kept.
 fn shared_end(request: &Request, plan: CachePlan, quirks: Quirks) -> Option<SharedEnd> {
     let least = LEAST_TOKENS * BYTES_OF_A_TOKEN;
     let question = usize::from(request.question?);
@@ -319,6 +352,8 @@ fn shared_end(request: &Request, plan: CachePlan, quirks: Quirks) -> Option<Shar
             .iter()
             .map(|message| message.content.len())
             .sum::<usize>();
+    // How many bytes of the prompt are the node's own text, before its first
+    // variable.
     let literal = plan.shared_text.min(prompt.content.len());
     // The system's text then stands in the user's message.
     if quirks.leaves_out(Part::System) || fixed + literal < least {
@@ -362,11 +397,13 @@ fn unwritten_bytes(request: &Request) -> usize {
     tools.sum::<usize>() + schema
 }
 
+/// A lower bound of what the provider counts.
 fn total_bytes(request: &Request) -> usize {
     let messages = request.messages.iter().map(|message| message.content.len());
     unwritten_bytes(request) + messages.sum::<usize>()
 }
 
+/// Of exactly what the mark ends, model included.
 fn shared_hash(request: &Request, model: &str, shared: Option<SharedEnd>) -> u64 {
     let end = match shared {
         None => return 0,
@@ -411,6 +448,7 @@ fn beginning_hash(request: &Request) -> u64 {
         .fold(fnv(b""), joined)
 }
 
+/// Rotated, so that the order of texts counts.
 fn joined(hash: u64, text: &str) -> u64 {
     hash.rotate_left(5) ^ fnv(text.as_bytes())
 }

@@ -1,9 +1,11 @@
 //! Why an answer ended, in one table for all APIs.
 //!
-//! In comes the word of a server: `finish_reason`, `stop_reason`, `finishReason`, or the status of a response. Words that an
-//! API documents come first. Of any other, its single words decide, in the order of [`WORDS`]: a failure before a filter, a
-//! filter before a limit, a limit before a good end. A word that says none of it is kept as it is, so that the answer can be
-//! flagged: its end is not known to be a good one.
+//! In comes the word of a server: `finish_reason`, `stop_reason`, `finishReason`,
+//! or the status of a response. Words that an API documents come first. Of any
+//! other, its single words decide, in the order of [`WORDS`]: a failure before a
+//! filter, a filter before a limit, a limit before a good end. A word that says
+//! none of it is kept as it is, so that the answer can be flagged: its end is not
+//! known to be a good one.
 
 use llmnode_model::ext::is_document;
 use llmnode_model::{Category, Completion, FinishReason, Message, ModelError, Retry};
@@ -11,7 +13,8 @@ use llmnode_reader::text::one_line;
 
 use crate::http::error_body::words;
 
-/// What the APIs document: with what nearly all answers end, and where the single words would say something else or nothing.
+/// What the APIs document: with what nearly all answers end, and where the single
+/// words would say something else or nothing.
 const DOCUMENTED: &[(&str, FinishReason)] = &[
     ("stop", FinishReason::Stop),
     ("end_turn", FinishReason::Stop),
@@ -52,6 +55,7 @@ pub(crate) const UNSPECIFIED: &str = "FINISH_REASON_UNSPECIFIED";
 /// Words of Gemini that are no good end, though their single words would say so.
 const KEPT: [&str; 2] = [UNSPECIFIED, "UNEXPECTED_TOOL_CALL"];
 
+/// For words of servers that nobody has listed.
 const WORDS: [(&[&str], FinishReason); 4] = [
     (
         &[
@@ -120,6 +124,7 @@ pub(crate) fn finish(word: &str) -> Option<FinishReason> {
     Some(known.unwrap_or_else(|| FinishReason::Other(word.to_owned())))
 }
 
+/// The exact word of an API.
 fn documented(word: &str) -> Option<&'static FinishReason> {
     DOCUMENTED
         .iter()
@@ -127,6 +132,8 @@ fn documented(word: &str) -> Option<&'static FinishReason> {
         .map(|(_, finish)| finish)
 }
 
+/// `stop_sequence`, `MaxTokens`, `content-filter`: split into words, whatever
+/// separates them.
 fn by_words(word: &str) -> Option<FinishReason> {
     let parts = words(word);
     let row = WORDS
@@ -135,13 +142,15 @@ fn by_words(word: &str) -> Option<FinishReason> {
     row.map(|(_, finish)| finish.clone())
 }
 
-/// Whether the word alone says that the answer is whole, though the connection may have broken behind it.
+/// Whether the word alone says that the answer is whole, though the connection may
+/// have broken behind it.
 pub(crate) fn is_known(word: &str) -> bool {
     !matches!(finish(word), None | Some(FinishReason::Other(_)))
 }
 
-/// The server could not read the call that the model wrote, such as Gemini's `MALFORMED_FUNCTION_CALL` behind a gateway of
-/// another API: the model can mend it.
+/// The server could not read the call that the model wrote, such as Gemini's
+/// `MALFORMED_FUNCTION_CALL` behind a gateway of another API: the model can mend
+/// it.
 pub(crate) fn is_malformed_call(word: &str) -> bool {
     if documented(word).is_some() {
         return false;
@@ -164,6 +173,7 @@ pub(crate) fn is_of_calls(word: &str) -> bool {
     })
 }
 
+/// The model is told what it wrote and asked again.
 pub(crate) fn malformed_call(word: &str, wrote: String) -> ModelError {
     let message = format!("the call of a tool failed ({})", one_line(word, 100));
     let mut failure = ModelError::new(Category::SchemaError, message).retry(Retry::Feedback);
@@ -171,8 +181,8 @@ pub(crate) fn malformed_call(word: &str, wrote: String) -> ModelError {
     failure
 }
 
-/// Why the calls of an answer with an unknown end must not run: the message has to be whole (`has_ended`, as its API ends
-/// one), and so have all arguments.
+/// Why the calls of an answer with an unknown end must not run: the message has to
+/// be whole (`has_ended`, as its API ends one), and so have all arguments.
 pub(crate) fn doubt(completion: &Completion, has_ended: bool) -> Option<ModelError> {
     let Some(FinishReason::Other(word)) = &completion.finish else {
         return None;

@@ -1,4 +1,17 @@
-//! What becomes of a response without an answer: its category, whether to try again, and a message for a person.
+//! What becomes of a response without an answer: its category, whether to try
+//! again, and a message for a person.
+//!
+//! In: status, headers, body, and the request that was sent. Out: a `ModelError`.
+//! The order:
+//!
+//! 1. The body is read (`http/error_body.rs`), and what it quotes of the prompt is
+//!    taken out, so that a prompt which speaks of "rate limits" or "context length"
+//!    cannot choose the category.
+//! 2. `http/classify.rs` gives the category.
+//! 3. `learns`: does the server say that it refuses a part which the next request
+//!    can do without? Then that is noted, and the error asks to try again at once.
+//! 4. The message for a person, redacted, with a remedy where one is known.
+//! 5. How long to wait: from the headers, else from the text.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::SystemTime;
@@ -29,6 +42,7 @@ use crate::refusal::switch::{RefusedWay, Way, names_responses};
 const MOST_SHOWN: usize = 500;
 
 impl Inner {
+    /// Also for errors that come with status 200, and for events that are errors.
     pub(crate) fn refusal(
         &self,
         head: &ResponseHead,
@@ -43,6 +57,7 @@ impl Inner {
         error.message = self.without_prompt(&quoting, prepared);
         let category = classify::classify(status, &error);
         if category == Category::NotFound {
+            // The learned target may be what does not exist any more.
             self.redirects.forget();
         }
         let refusal = Refusal {
@@ -120,6 +135,8 @@ impl Inner {
     }
 
     /// The request is written once more: it is kept by nobody, and a refusal is rare.
+    /// Server messages quote requests; what they quote is found by the strings of
+    /// the request's own JSON.
     fn without_prompt(&self, text: &str, prepared: &PreparedRequest<'_>) -> String {
         let body = (self.wire.encode)(prepared).ok();
         let body = body
@@ -136,8 +153,8 @@ impl Inner {
             return ModelError::new(Category::Network, message);
         }
         let message = format!(
-            "{shown}: the response is compressed, although `accept-encoding: identity` was sent; switch compression \
-             off in the server, or in a proxy before it"
+            "{shown}: the response is compressed, although `accept-encoding: identity` was sent; \
+             switch compression off in the server, or in a proxy before it"
         );
         ModelError::new(Category::BadResponse, message).retry(Retry::No)
     }
@@ -145,14 +162,16 @@ impl Inner {
     pub(crate) fn web_page(&self, body: &[u8], prepared: &PreparedRequest<'_>) -> ModelError {
         let begin = String::from_utf8_lossy(&body[..body.len().min(4096)]);
         let message = format!(
-            "{} answered with a web page, not JSON: a wrong base URL (most end with /v1), or a proxy's page. It \
-             begins: {}",
+            "{} answered with a web page, not JSON: a wrong base URL (most end with /v1), or a \
+             proxy's page. It begins: {}",
             self.service.endpoint.shown,
             one_line(redact(&begin, &prepared.secrets).trim(), 200),
         );
         ModelError::new(Category::BadResponse, message).retry(Retry::No)
     }
 
+    /// Three kinds of lessons: which API takes the request, which part the model
+    /// refuses, and that a trial of something refused earlier has failed again.
     fn learns(&self, refusal: &Refusal<'_>, prepared: &PreparedRequest<'_>) -> bool {
         // Of embeddings, nothing can be asked otherwise.
         if prepared.request.messages.is_empty() {
@@ -175,10 +194,14 @@ impl Inner {
         REFUSALS.contains(&refusal.status) && self.beliefs.end_trial(model, asking.asker)
     }
 
+    /// Whether a 400 is about a field at all: then the attempt loop may do
+    /// something else than about a wrong prompt.
     fn names_a_field(&self, refusal: &Refusal<'_>, prepared: &PreparedRequest<'_>) -> bool {
         matches!(refusal.status, 400 | 422) && reading::names_a_field(refusal, &self.sent(prepared))
     }
 
+    /// What a refusal has to be compared with, to know whether another API would
+    /// take the request.
     fn refused_way<'a>(
         &self,
         refusal: &Refusal<'a>,
@@ -239,7 +262,8 @@ impl Inner {
         }
     }
 
-    /// The parts of the request that a refusal may be about, and that a next request can be without.
+    /// The parts of the request that a refusal may be about, and that a next
+    /// request can be without.
     fn sent_parts(&self, prepared: &PreparedRequest<'_>) -> Parts {
         let mut parts = Parts::default();
         for (part, is_in) in self.conversation_parts(prepared) {
@@ -252,6 +276,7 @@ impl Inner {
         parts.with_if(Part::ToolSearch, searches)
     }
 
+    /// Parts that have to do with the messages.
     fn conversation_parts(&self, prepared: &PreparedRequest<'_>) -> [(Part, bool); 8] {
         let PreparedRequest { request, shape, .. } = prepared;
         let messages = &request.messages;
@@ -276,6 +301,7 @@ impl Inner {
         ]
     }
 
+    /// Parts that are fields beside them.
     fn option_parts(&self, prepared: &PreparedRequest<'_>) -> [(Part, bool); 13] {
         let PreparedRequest { request, shape, .. } = prepared;
         let extra = &request.extra;
@@ -308,6 +334,7 @@ impl Inner {
         ]
     }
 
+    /// Behind the server's own words, what a person can do.
     fn hint(
         &self,
         category: Category,
@@ -326,9 +353,13 @@ impl Inner {
         ];
         match category {
             Category::BadRequest | Category::NotFound
-                if prepared.shape.tools && says_tools.iter().any(|phrase| refusal.text.contains(phrase)) =>
+                if prepared.shape.tools
+                    && says_tools
+                        .iter()
+                        .any(|phrase| refusal.text.contains(phrase)) =>
             {
-                "; this endpoint, or this model, takes no tools: ask another one, or drop the node's `tools`"
+                "; this endpoint, or this model, takes no tools: ask another one, or drop the \
+                 node's `tools`"
                     .to_owned()
             }
             Category::BadRequest | Category::NotFound
@@ -343,7 +374,11 @@ impl Inner {
             Category::NotFound => {
                 let endpoint = &self.service.endpoint;
                 let lookalike = model_hint(&endpoint.host(), prepared.model);
-                format!("; asked for the model {:?}{}{lookalike}", prepared.model, endpoint.hint())
+                format!(
+                    "; asked for the model {:?}{}{lookalike}",
+                    prepared.model,
+                    endpoint.hint()
+                )
             }
             Category::QuotaError => "; waiting will not help".to_owned(),
             _ => String::new(),

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+/// `function`: the one whose arguments are the answer. `tools`: whether there are
+/// others. `limit`: the tokens of the answer, to recognise one that was cut.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ExpectedCalls<'a> {
     pub(crate) function: Option<&'a str>,
@@ -9,6 +11,8 @@ pub(crate) struct ExpectedCalls<'a> {
     pub(crate) limit: Option<u32>,
 }
 
+/// Calls of that function are taken for the answer's text. Repeated calls with the
+/// same arguments are one answer: small models do that.
 pub(crate) fn take_answer(completion: &mut llmnode_model::Completion, expected: ExpectedCalls<'_>) {
     let calls = &mut completion.calls;
     if let Some(function) = expected.function

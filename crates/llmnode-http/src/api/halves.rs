@@ -1,14 +1,17 @@
 //! Halves of characters.
 //!
-//! JSON may write a character beyond the first 65,536 as two escapes, a surrogate pair. A server that cuts its answer into
-//! events may cut between them, and one that cuts a text at a limit may leave half of one. No Rust string can hold a half, so
-//! serde refuses the whole text that has one.
+//! JSON may write a character beyond the first 65,536 as two escapes, a surrogate
+//! pair. A server that cuts its answer into events may cut between them, and one
+//! that cuts a text at a limit may leave half of one. No Rust string can hold a
+//! half, so serde refuses the whole text that has one.
 //!
-//! Hence three steps. [`marked`] replaces each escape of a half without its other half by a character that stands for it,
-//! before the JSON is read: the last 2,048 characters of the last private plane, one for each half. All that follows (events,
-//! texts, arguments, parts that go back) passes them on. [`Shown`] keeps a first half back from a listener until the next
-//! piece, which may have the second one. [`resolve`], at the end of an answer, makes a character of two halves that came
-//! together, and U+FFFD of any other, which is flagged.
+//! Hence three steps. [`marked`] replaces each escape of a half without its other
+//! half by a character that stands for it, before the JSON is read: the last 2,048
+//! characters of the last private plane, one for each half. All that follows
+//! (events, texts, arguments, parts that go back) passes them on. [`Shown`] keeps a
+//! first half back from a listener until the next piece, which may have the second
+//! one. [`resolve`], at the end of an answer, makes a character of two halves that
+//! came together, and U+FFFD of any other, which is flagged.
 
 use std::time::Duration;
 
@@ -30,11 +33,13 @@ const FIRST_MARK: u32 = 0x0010_F800;
 const FIRST_HALF: u32 = 0xD800;
 const FIRST_SECOND_HALF: u32 = 0xDC00;
 
+/// The mark of a half.
 fn mark_of(half: u16) -> char {
     let mark = FIRST_MARK + (u32::from(half) - FIRST_HALF);
     char::from_u32(mark).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
+/// The half that a character stands for, if it is a mark.
 fn half_of(mark: char) -> Option<u32> {
     let above = u32::from(mark).checked_sub(FIRST_MARK)?;
     Some(FIRST_HALF + above)
@@ -45,6 +50,7 @@ fn is_first(half: u32) -> bool {
 }
 
 /// The JSON with a mark for each half that is alone. `None`: it has none, as nearly all.
+/// One pass with `memchr`, since it is done for every event.
 pub(crate) fn marked(json: &[u8]) -> Option<Vec<u8>> {
     let mut whole: Option<Vec<u8>> = None;
     let mut copied = 0;
@@ -121,6 +127,7 @@ impl Resolver {
         }
     }
 
+    /// A half without its other one is no character; the answer is flagged.
     fn replace(&mut self) {
         self.is_broken = true;
         self.text.push(char::REPLACEMENT_CHARACTER);
@@ -156,10 +163,12 @@ pub(crate) fn read_event(
 }
 
 /// A first half that waits for the second one.
+/// Text and reasoning are two streams, and each may wait.
 #[derive(Debug, Default)]
 struct Waiting(Option<u32>);
 
 impl Waiting {
+    /// Borrowed, if there is nothing to resolve: nearly always.
     fn piece<'p>(&mut self, piece: &'p str) -> Cow<'p, str> {
         if piece.is_empty() || (self.0.is_none() && !has_marks(piece)) {
             return Cow::Borrowed(piece);
@@ -297,6 +306,7 @@ pub(crate) fn resolve(read: ReadResult) -> ReadResult {
     }
 }
 
+/// A failure may carry what the model wrote.
 fn resolve_failure(failure: &mut ModelError) {
     resolve_text(&mut failure.message);
     if let Some(answer) = &mut failure.answer {

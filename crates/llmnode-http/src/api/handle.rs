@@ -1,4 +1,8 @@
 //! What every handle of a model with one API does.
+//!
+//! A macro, because the handles are types of their own in the public interface
+//! (`Anthropic`, `Gemini`), and the trait's functions are the same line for each.
+//! `OpenAi` is not made by it: it has two APIs and decides between them.
 
 macro_rules! chat_model {
     ($handle:ident) => {

@@ -12,6 +12,8 @@ use crate::http::redirects::Redirects;
 use crate::http::service::Service;
 use crate::refusal::beliefs::Beliefs;
 
+/// Made once by `assemble.rs`. Nothing in it changes but what is learned, which has
+/// locks of its own.
 pub(crate) struct Inner {
     pub(crate) wire: &'static Wire,
     pub(crate) service: Service,
@@ -19,10 +21,14 @@ pub(crate) struct Inner {
     pub(crate) is_own_host: bool,
     pub(crate) model: Option<String>,
     pub(crate) headers: Headers,
+    // Behind the message about a refused key.
     pub(crate) key_hint: String,
     pub(crate) response_format: Option<ResponseFormat>,
+    // What the models here refuse; see the room `refusal`.
     pub(crate) beliefs: Beliefs,
     pub(crate) redirects: Redirects,
+    // Shared by all calls of the handle, so that an outage is not answered with a
+    // flood.
     pub(crate) retry_budget: RetryBudget,
     pub(crate) gates: Gates,
     /// What the builder says. `None`: calls do, and last `Auto`.

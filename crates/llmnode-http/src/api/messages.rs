@@ -1,4 +1,10 @@
 //! The messages of a request, and what is asked of all APIs alike.
+//!
+//! An answer's type is asked for by a schema where the API and the model take one,
+//! and in words otherwise. The words go into the system message, so that they are
+//! part of the cached beginning; at the end of the user's message only where the
+//! system message has been sent already, or is the same for turns with another
+//! form.
 
 use std::borrow::Cow;
 
@@ -11,6 +17,7 @@ use super::prepared_request::PreparedRequest;
 use super::request_shape::RequestShape;
 use crate::refusal::parts;
 
+/// Borrowed as long as nothing changes.
 pub(crate) enum Messages<'a> {
     Unchanged(&'a [Message]),
     Rewritten(Vec<Cow<'a, Message>>),
@@ -28,6 +35,7 @@ impl<'a> Messages<'a> {
     }
 
     /// For a model that knows no system role: its text begins the user's first message.
+    /// A message of its own would be a turn that nobody said.
     fn without_system(self) -> Self {
         let messages: Vec<Cow<'a, Message>> = match self {
             Messages::Unchanged(all) => all.iter().map(Cow::Borrowed).collect(),
@@ -51,7 +59,8 @@ impl<'a> Messages<'a> {
         Messages::Rewritten(rest)
     }
 
-    /// Values that the request's schema lacks go into the prompt's last user message: they are data.
+    /// Values that the request's schema lacks go into the prompt's last user
+    /// message: they are data.
     fn with_words(self, question: Option<usize>, words: Option<String>, count: usize) -> Self {
         let (Some(mut at), Some(words)) = (question, words) else {
             return self;
@@ -71,6 +80,8 @@ impl<'a> Messages<'a> {
 }
 
 /// Adds a description of the type if the rest of the request has none.
+/// In this order: the description of the type, the lists of choices in words, the
+/// names of the wire, and last the system's text of a model that takes none.
 pub(crate) fn instructed<'a>(prepared: &PreparedRequest<'a>) -> Messages<'a> {
     let PreparedRequest { request, shape, .. } = *prepared;
     let RequestShape {
@@ -81,6 +92,7 @@ pub(crate) fn instructed<'a>(prepared: &PreparedRequest<'a>) -> Messages<'a> {
     } = shape;
     let typed = schema.and_then(|(format, _)| Some((format, request.output.as_deref()?)));
     let is_ignored = quirks.unenforced.is_some();
+    // This very call has found out that the server ignores the schema.
     let found_out =
         is_ignored && request.correlation.map(|attempt| attempt.call()) == quirks.unenforced;
     let words = typed.and_then(|(format, schema)| words(format, schema, choices && !is_ignored));
@@ -105,7 +117,8 @@ pub(crate) fn instructed<'a>(prepared: &PreparedRequest<'a>) -> Messages<'a> {
             };
             Messages::Rewritten(with(&request.messages, schema))
         }
-        // The server ignores the schema. The call that found out gets it at the end: its system message is sent.
+        // The server ignores the schema. The call that found out gets it at the
+        // end: its system message is sent.
         Some((ResponseFormat::Strict | ResponseFormat::Schema, schema)) if is_ignored => {
             let with = if found_out {
                 with_instruction_at_end
@@ -126,6 +139,7 @@ pub(crate) fn instructed<'a>(prepared: &PreparedRequest<'a>) -> Messages<'a> {
     }
 }
 
+/// Attachments stay in their order.
 fn with_beginning(message: &Message, text: &str) -> Message {
     message
         .parts()
@@ -136,6 +150,7 @@ fn with_beginning(message: &Message, text: &str) -> Message {
         })
 }
 
+/// What is said about the answer beside its schema.
 fn words(format: ResponseFormat, schema: &OutputSchema, is_sent: bool) -> Option<String> {
     let has_form = matches!(format, ResponseFormat::JsonObject | ResponseFormat::Prompt);
     let reminder = has_form.then(|| reminder(schema)).flatten();
@@ -166,6 +181,7 @@ fn with_instruction<'a>(messages: &'a [Message], schema: &OutputSchema) -> Vec<C
         .collect()
 }
 
+/// Behind the user's own text.
 fn with_instruction_at_end<'a>(
     messages: &'a [Message],
     schema: &OutputSchema,

@@ -1,7 +1,10 @@
-//! Names of members that an API refuses: others stand for them in all that is sent, and are changed back in all that comes.
+//! Names of members that an API refuses: others stand for them in all that is sent,
+//! and are changed back in all that comes.
 //!
-//! The node, its records and its journal know the type's names alone. Out go schemas with the names of the wire (by the
-//! writer of schemas), and the arguments and answers of earlier turns; in come arguments, answers, and the pieces of a stream.
+//! The node, its records and its journal know the type's names alone. Out go
+//! schemas with the names of the wire (by the writer of schemas), and the arguments
+//! and answers of earlier turns; in come arguments, answers, and the pieces of a
+//! stream.
 
 use std::time::Duration;
 
@@ -22,6 +25,7 @@ impl PreparedRequest<'_> {
         self.answer(Names::OfType)
     }
 
+    /// `to`: in which direction names are changed.
     fn answer(&self, to: Names) -> Option<Renamer<'_>> {
         let (format, schema) = self.typed()?;
         match format {
@@ -55,6 +59,8 @@ impl PreparedRequest<'_> {
         }
     }
 
+    /// Earlier answers are JSON of the type; the model sees them with the names
+    /// that its schema has now.
     fn on_the_wire<'m>(&self, message: Cow<'m, Message>) -> Cow<'m, Message> {
         let answer =
             Some(()).filter(|()| message.role == Role::Assistant && is_json(&message.content));
@@ -122,11 +128,13 @@ impl<'a> Messages<'a> {
     }
 }
 
+/// A text in a conversation may be no answer of a type.
 fn is_json(text: &str) -> bool {
     text.trim_start().starts_with(['{', '['])
 }
 
 /// Passes on what it gets, the answer with the names of its type.
+/// Names may be cut by pieces, so some text is kept back.
 pub(crate) struct RenamingSink<'s> {
     renamer: Renamer<'s>,
     inner: &'s mut dyn Sink,

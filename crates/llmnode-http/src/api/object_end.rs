@@ -1,4 +1,7 @@
 //! Where an object ends that comes in pieces.
+//!
+//! Arguments of a call come in pieces without an end of their own in some APIs:
+//! whether a call is whole is seen from its brackets.
 
 use serde_json::{Map, Value};
 
@@ -11,6 +14,7 @@ pub(crate) struct ObjectEnd {
     is_readable: Option<bool>,
 }
 
+/// Where the last byte was.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Position {
     #[default]
@@ -39,6 +43,7 @@ impl ObjectEnd {
                 .get_or_insert_with(|| serde_json::from_str::<Map<String, Value>>(text).is_ok())
     }
 
+    /// A bracket within a text counts nothing.
     fn byte(&mut self, byte: u8) {
         self.at = match (self.at, byte) {
             (Position::Before | Position::Behind, b' ' | b'\t' | b'\r' | b'\n') => self.at,

@@ -2,6 +2,7 @@
 
 use llmnode_model::ext::{PADDING, padding};
 
+/// `checked_len`: below it, no check is worth its time.
 #[derive(Debug, Default)]
 pub(crate) struct PaddingWatch {
     checked_len: usize,

@@ -1,6 +1,7 @@
-//! A turn of the assistant, in the order in which its parts came: text and calls from the message, so that edited ones count,
-//! and the rest as it came, if its API knows such parts in a turn of the assistant. A server that sends another, such as a
-//! message of the system, does not speak with the next one.
+//! A turn of the assistant, in the order in which its parts came: text and calls
+//! from the message, so that edited ones count, and the rest as it came, if its API
+//! knows such parts in a turn of the assistant. A server that sends another, such
+//! as a message of the system, does not speak with the next one.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,8 +11,10 @@ use llmnode_model::{Message, ToolCall};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+/// Members of the provider's beside a text or a call.
 pub(crate) type Beside<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
 
+/// A part of a turn, in its order.
 pub(crate) enum Piece<'a> {
     Text(&'a str, Beside<'a>),
     Call {
@@ -24,6 +27,7 @@ pub(crate) enum Piece<'a> {
 }
 
 /// False if text or calls were changed since.
+/// By lengths: texts are not kept twice.
 pub(crate) fn fits(message: &Message, carried: &[CarriedPart]) -> bool {
     let (text_bytes, listed) =
         carried
@@ -36,8 +40,8 @@ pub(crate) fn fits(message: &Message, carried: &[CarriedPart]) -> bool {
     text_bytes == message.content.len() && listed == message.calls().len()
 }
 
-/// If text or calls have changed, positions are unknown: nothing stays beside them, and complete parts come first, if
-/// they may `outlive` the change.
+/// If text or calls have changed, positions are unknown: nothing stays beside them,
+/// and complete parts come first, if they may `outlive` the change.
 ///
 /// `is_known`: whether a complete part is one that its API has in a turn of the assistant.
 pub(crate) fn pieces<'a>(
@@ -63,6 +67,8 @@ pub(crate) fn kind_of(part: &RawValue) -> Option<Cow<'_, str>> {
         .map(|Kind { r#type }| r#type)
 }
 
+/// The parts in the order in which they came, with the message's own text and calls
+/// in their places.
 fn in_order<'a>(message: &'a Message, carried: &'a [CarriedPart], outlive: bool) -> Vec<Piece<'a>> {
     let calls = message.calls();
     let mut pieces = Vec::new();
@@ -100,8 +106,9 @@ fn in_order<'a>(message: &'a Message, carried: &'a [CarriedPart], outlive: bool)
     pieces
 }
 
-/// A text in one piece has its place even if it was written anew, as a typed answer is for a history. What stands beside its
-/// letters, such as citations, does not outlive that.
+/// A text in one piece has its place even if it was written anew, as a typed answer
+/// is for a history. What stands beside its letters, such as citations, does not
+/// outlive that.
 fn rewritten<'a>(message: &'a Message, carried: &'a [CarriedPart]) -> Option<Vec<Piece<'a>>> {
     let texts = carried
         .iter()
@@ -124,6 +131,7 @@ fn rewritten<'a>(message: &'a Message, carried: &'a [CarriedPart]) -> Option<Vec
     Some(pieces.collect())
 }
 
+/// A part that is only passed on.
 fn whole(part: &CarriedPart) -> Option<Piece<'_>> {
     match part {
         CarriedPart::Other(json) => Some(Piece::Other(json.raw())),
@@ -131,6 +139,7 @@ fn whole(part: &CarriedPart) -> Option<Piece<'_>> {
     }
 }
 
+/// None, if it is no object.
 fn members(json: Option<&Json>) -> Beside<'_> {
     json.and_then(|json| serde_json::from_str(json.raw().get()).ok())
         .unwrap_or_default()

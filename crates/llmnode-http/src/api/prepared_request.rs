@@ -1,4 +1,9 @@
 //! A request with all that the reading of its response needs.
+//!
+//! It is borrowed from the call's request and lives as long as the request does.
+//! Writers of bodies ask it what to send, readers what to expect; both get the same
+//! answers, because both ask here. `joined`, `id_form` and `names` are the
+//! `Wire`'s, or what was learned in their place.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -22,6 +27,7 @@ use crate::refusal::quirks::Choice;
 use crate::refusal::switch::Switch;
 
 /// Who asks, and by which way.
+/// Not part of the request itself: the same request may be asked by two APIs.
 #[derive(Clone, Copy)]
 pub(crate) struct Asking<'a> {
     pub(crate) asker: Asker,
@@ -61,6 +67,7 @@ pub(crate) struct PreparedRequest<'a> {
     pub(crate) may_search_tools: bool,
 }
 
+/// Which calls the model has to make; none of it leaves the choice to the model.
 pub(crate) enum ToolChoice<'a> {
     Named(&'a str),
     Any,
@@ -85,10 +92,12 @@ impl PreparedRequest<'_> {
         self.shape.quirks.leaves_out(part)
     }
 
+    /// Models that think refuse it.
     pub(crate) fn temperature(&self) -> Option<f64> {
         temperature(self.request).filter(|_| !self.leaves_out(Part::Temperature))
     }
 
+    /// The program's own, in either place.
     pub(crate) fn limit(&self) -> Option<u32> {
         let given = self
             .request
@@ -104,6 +113,7 @@ impl PreparedRequest<'_> {
         self.shape.thinking.map(|(_, way)| way)
     }
 
+    /// As a word; a budget is none.
     pub(crate) fn effort(&self) -> Option<&'static str> {
         match self.thinking()? {
             Thinking::Effort(effort) => Some(effort.as_str()),
@@ -111,19 +121,22 @@ impl PreparedRequest<'_> {
         }
     }
 
+    /// The schema and how it is asked for, if the answer has a type.
     pub(crate) fn typed(&self) -> Option<(ResponseFormat, &OutputSchema)> {
         let (format, _) = self.shape.schema?;
         Some((format, self.allowed(self.request.output.as_deref()?)))
     }
 
+    /// The function whose arguments are the answer.
     pub(crate) fn function(&self) -> Option<&OutputSchema> {
         self.typed()
             .filter(|(format, _)| *format == ResponseFormat::Tool)
             .map(|(_, schema)| schema)
     }
 
-    /// Listed in every turn, in the last one, too: the beginning of the conversation stays the same, and with it prompt
-    /// caches and thoughts that are bound to it.
+    /// Listed in every turn, in the last one, too: the beginning of the
+    /// conversation stays the same, and with it prompt caches and thoughts that are
+    /// bound to it.
     pub(crate) fn listed_function(&self) -> Option<&OutputSchema> {
         match self.shape.keeps_function {
             true => self
@@ -135,6 +148,7 @@ impl PreparedRequest<'_> {
         }
     }
 
+    /// Those that are listed. If the provider searches, our own search is not.
     pub(crate) fn tools(&self) -> impl Iterator<Item = (&ToolSpec, &OutputSchema)> {
         let searches = self.searches_tools();
         self.request
@@ -158,7 +172,8 @@ impl PreparedRequest<'_> {
             .map(|tool| (tool, self.allowed(&tool.schema)))
     }
 
-    /// Of a call. Another name than those of the request's functions is made one that every provider takes.
+    /// Of a call. Another name than those of the request's functions is made one
+    /// that every provider takes.
     pub(crate) fn sent_name<'n>(&self, name: &'n str) -> Cow<'n, str> {
         let Request { tools, output, .. } = self.request;
         sent_name(name, |name| {
@@ -172,12 +187,15 @@ impl PreparedRequest<'_> {
             tools, answer_now, ..
         } = self.request;
         match (self.function(), self.shape.quirks.choice) {
+            // The model refuses to be forced; the prompt asks for the call.
             (Some(_), Choice::Free) => None,
             // By name if nothing else may be called.
             (Some(schema), Choice::ByName) if tools.is_empty() || *answer_now => {
                 Some(ToolChoice::Named(schema.name()))
             }
             (Some(_), _) => Some(ToolChoice::Any),
+            // The last turn of an agent: no more calls, but the tools stay listed,
+            // for the cache.
             (None, _) => (*answer_now && !tools.is_empty()).then_some(ToolChoice::Nothing),
         }
     }
@@ -224,6 +242,7 @@ impl PreparedRequest<'_> {
         }
     }
 
+    /// Only for the model that wrote them.
     pub(crate) fn carried<'m>(&self, message: &'m Message) -> Option<&'m [CarriedPart]> {
         message
             .carried()
@@ -241,8 +260,9 @@ impl PreparedRequest<'_> {
             })
     }
 
-    /// Whether Anthropic can be asked to leave out thoughts that are bound to another beginning of the conversation: in a field
-    /// beside the request's own way of thinking.
+    /// Whether Anthropic can be asked to leave out thoughts that are bound to
+    /// another beginning of the conversation: in a field beside the request's own
+    /// way of thinking.
     pub(crate) fn may_drop_bound_thoughts(&self) -> bool {
         let is_ours = !self.request.extra.contains_key("thinking") && !self.shape.no_thinking;
         let thinks = self.thinking().is_none_or(|way| way != Thinking::Budget(0));
@@ -262,6 +282,7 @@ impl PreparedRequest<'_> {
         has_functions && self.given_list("tools").next().is_some()
     }
 
+    /// A call of the answer's function or of a tool.
     pub(crate) fn forces_a_call(&self) -> bool {
         let function = matches!(self.shape.schema, Some((ResponseFormat::Tool, _)));
         function && self.shape.tools && self.shape.quirks.choice != Choice::Free
@@ -275,6 +296,7 @@ impl PreparedRequest<'_> {
         self.shape.tools && !calls.is_empty() && calls.iter().all(|call| call.name != name)
     }
 
+    /// Into a buffer of about the right size: it grows by copying otherwise.
     pub(crate) fn json(&self, body: &impl Serialize) -> Result<Vec<u8>, String> {
         let Request {
             messages,
@@ -307,6 +329,7 @@ impl PreparedRequest<'_> {
         word.map(|word| redact_secrets(word, &self.secrets))
     }
 
+    /// A word of a server may be anything.
     pub(crate) fn clean_finish(&self, finish: FinishReason) -> FinishReason {
         match finish {
             FinishReason::Other(word) => FinishReason::Other(redact_secrets(word, &self.secrets)),
@@ -315,6 +338,7 @@ impl PreparedRequest<'_> {
     }
 }
 
+/// An upper bound for usual messages.
 fn estimated_bytes(message: &Message) -> usize {
     let attached: usize = message.attachments().map(|one| one.sent_bytes() + 64).sum();
     let calls: usize = message
@@ -331,6 +355,7 @@ pub(crate) fn temperature(request: &Request) -> Option<f64> {
         .filter(|_| !request.extra.contains_key("temperature"))
 }
 
+/// The request's own, unless the program writes the field itself.
 pub(crate) fn max_tokens(request: &Request) -> Option<u32> {
     let given = ["max_tokens", "max_completion_tokens"]
         .iter()

@@ -1,5 +1,6 @@
-//! The parts of a request as it is sent, by their hashes. They are read from the body itself, so that whatever an API's writer or
-//! a refusal changes is seen. Marks of the cache are left out: they move along, and are no part of the prompt.
+//! The parts of a request as it is sent, by their hashes. They are read from the
+//! body itself, so that whatever an API's writer or a refusal changes is seen.
+//! Marks of the cache are left out: they move along, and are no part of the prompt.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use serde_json::value::RawValue;
 type Members<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
 
 /// A shorter prompt is kept by no provider's own host.
+/// Below it, nothing was lost if a prompt changed.
 pub(crate) const LEAST_BYTES: usize = 4 * 1_024;
 
 /// The names of the same part in all APIs.
@@ -33,6 +35,7 @@ const SETTINGS: [&str; 5] = [
 const DESCRIPTION: &str = "description";
 
 /// The marks as the writers of bodies write them. Within a text, their quotation marks are escaped.
+/// Replaced as texts: parsing each message again would cost more than sending it.
 const MARKS: [&str; 3] = [
     r#","cache_control":{"type":"ephemeral"}"#,
     r#","cache_control":{"type":"ephemeral","ttl":"1h"}"#,
@@ -71,6 +74,7 @@ pub(crate) fn prompt_parts(body: &[u8], api: ApiKind, model: &str) -> Option<Pro
     Some(parts)
 }
 
+/// Of all members with one of these names.
 fn hash_of(members: &Members<'_>, names: &[&str]) -> u32 {
     let mut text = String::new();
     for name in names {
@@ -82,6 +86,8 @@ fn hash_of(members: &Members<'_>, names: &[&str]) -> u32 {
     short(&text)
 }
 
+/// One for each function, with its description apart: a description that changes is
+/// a frequent way to lose a cache.
 fn tool_parts(tools: &RawValue) -> Vec<ToolPart> {
     let tools: Vec<Members<'_>> = serde_json::from_str(tools.get()).unwrap_or_default();
     let mut parts = Vec::with_capacity(tools.len());
@@ -120,6 +126,7 @@ fn tool_part(tool: &Members<'_>) -> ToolPart {
 }
 
 /// Each part of a message has a hash of its own: a later request may add to the last one.
+/// What stands around the list, such as the role, is part of each.
 fn message_parts(message: &RawValue) -> Vec<u32> {
     let members: Members<'_> = serde_json::from_str(message.get()).unwrap_or_default();
     let list = ["content", "parts"].iter().find_map(|name| {
@@ -150,6 +157,7 @@ fn unmarked(json: &str) -> Cow<'_, str> {
     text
 }
 
+/// Half a hash is enough to say that something changed.
 fn short(text: &str) -> u32 {
     let hash = fnv(text.as_bytes());
     u32::try_from((hash ^ (hash >> 32)) & u64::from(u32::MAX)).unwrap_or(0)

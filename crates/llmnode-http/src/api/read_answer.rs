@@ -6,12 +6,16 @@ use llmnode_model::ext::CarriedPart;
 use llmnode_model::{Completion, ModelError, TokenUsage};
 use llmnode_reader::Flag;
 
+/// The first of several is taken; that there were more is noted.
 pub(crate) const OTHER_CHOICES: Flag = Flag::Fitted(Cow::Borrowed("other_choices"));
 
+/// Why a body has no answer. Whoever reads it knows the API but not the request, so
+/// categories are given later.
 pub(crate) enum Unreadable {
     /// With a status of success.
     ErrorObject,
     #[cfg(feature = "gemini")]
+    // Gemini: an error within a list of events, with what was used until then.
     ErrorEvent(Vec<u8>, Option<Box<TokenUsage>>),
     WebPage,
     Failure(Box<ModelError>),
@@ -35,9 +39,11 @@ impl Unreadable {
     }
 }
 
+/// An answer, and what is needed to go on with it.
 #[derive(Debug)]
 pub(crate) struct ReadAnswer {
     pub(crate) completion: Completion,
+    // Before the answer's function was taken out of the calls.
     pub(crate) has_call: bool,
     pub(crate) parts: Vec<CarriedPart>,
     pub(crate) flags: Vec<Flag>,
@@ -45,6 +51,7 @@ pub(crate) struct ReadAnswer {
     pub(crate) cut: CutBy,
 }
 
+/// Whether a higher limit would help.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum CutBy {
     #[default]

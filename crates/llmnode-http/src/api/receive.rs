@@ -1,4 +1,8 @@
 //! The body of a response: one piece of JSON, or events.
+//!
+//! Whether it is one or the other is seen from the first bytes and not from
+//! `Content-Type`, which many servers set wrong. From then on the timeouts differ:
+//! one piece may take as long as the attempt, while events have to come.
 
 use std::ops::ControlFlow;
 
@@ -13,6 +17,8 @@ use crate::http::incoming::Incoming;
 use crate::http::sse::{Begin, Decoder};
 use crate::http::usage::larger;
 
+/// A body in one piece may follow events: a server that fails in the middle of a
+/// stream.
 pub(crate) enum ResponseBody {
     Full {
         body: Vec<u8>,
@@ -30,7 +36,8 @@ pub(crate) enum ResponseBody {
 }
 
 impl Inner {
-    /// Some servers stream without being asked, and others do not although asked: the first bytes decide.
+    /// Some servers stream without being asked, and others do not although asked:
+    /// the first bytes decide.
     pub(crate) async fn body(
         &self,
         response: &mut IncomingBody,
@@ -73,6 +80,8 @@ impl Inner {
         })
     }
 
+    /// Ends with the stream's own end, with an error in it, or with the connection.
+    /// A connection that breaks behind a complete answer has cost nothing.
     async fn events(
         &self,
         begin: Vec<u8>,
@@ -97,6 +106,8 @@ impl Inner {
             written.flush(sink);
             if let ControlFlow::Break(end) = read {
                 if !matches!(end, End::Failure(_)) {
+                    // A connection can only be used again if its body was read to
+                    // the end.
                     incoming.drain().await;
                 }
                 return ended(end, written, sink);
@@ -126,7 +137,8 @@ impl Inner {
                     return ended(end.break_value().unwrap_or(End::Complete), written, sink);
                 }
             };
-            // Once the model writes, an event without content may come from a server whose model is dead.
+            // Once the model writes, an event without content may come from a
+            // server whose model is dead.
             if written.content() > content {
                 incoming.content_came();
             } else if decoder.data_bytes() > data_bytes && written.works_silently() {
@@ -136,6 +148,7 @@ impl Inner {
     }
 }
 
+/// `shown`: what a listener has seen; halves of characters that wait are shown.
 fn ended(
     end: End,
     written: Box<dyn StreamedAnswer>,
@@ -159,6 +172,7 @@ fn ended(
     }
 }
 
+/// What broke off is billed as well.
 fn with_usage_so_far(mut failure: ModelError, written: &dyn StreamedAnswer) -> ModelError {
     failure.usage = larger(failure.usage.as_deref().copied(), written.usage()).map(Box::new);
     failure.set_answered(written.answered());

@@ -1,4 +1,8 @@
-//! What a record says of a request: the settings that are not sent as the program wrote them, since the model refuses them.
+//! What a record says of a request: the settings that are not sent as the program
+//! wrote them, since the model refuses them.
+//!
+//! Only for the record: nothing is decided here. A setting is listed if the program
+//! asked for it, or a default of ours would have sent it, and the model refuses it.
 
 use llmnode_model::{Request, ResponseFormat};
 use llmnode_reader::ask::has_choices;
@@ -54,6 +58,7 @@ impl Inner {
     }
 
     /// Parts, and whether the request would have them.
+    /// As `sent_parts`, but for what *would* be sent.
     fn parts(&self, prepared: &PreparedRequest<'_>, listens: bool) -> [(Part, bool); 18] {
         let PreparedRequest { request, shape, .. } = prepared;
         let wire = self.wire.name;
@@ -92,12 +97,14 @@ impl Inner {
         ]
     }
 
+    /// By another name, or another number.
     fn has_another_limit(&self, prepared: &PreparedRequest<'_>) -> bool {
         let quirks = prepared.shape.quirks;
         max_tokens(prepared.request)
             .is_some_and(|limit| quirks.max_completion_tokens || quirks.limited(limit) != limit)
     }
 
+    /// Compared with what would be sent if nothing had been refused.
     fn has_another_effort(&self, prepared: &PreparedRequest<'_>) -> bool {
         let PreparedRequest { request, shape, .. } = prepared;
         if shape.without_thoughts {

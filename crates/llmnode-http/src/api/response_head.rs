@@ -5,9 +5,11 @@ use llmnode_reader::text::one_line;
 
 use crate::http::client::Response;
 
+/// Taken out of the response before its body is read.
 pub(crate) struct ResponseHead {
     pub(crate) status: StatusCode,
     pub(crate) request_id: Option<String>,
+    // Whether a `Content-Encoding` says that the body is not what it looks like.
     pub(crate) encoded: bool,
     /// Only kept for failures: when to try again.
     pub(crate) headers: HeaderMap,
@@ -20,6 +22,7 @@ fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
 impl ResponseHead {
     pub(crate) fn of(response: &mut Response) -> ResponseHead {
         let headers = std::mem::take(response.headers_mut());
+        // OpenAI and most others, Anthropic, Azure.
         let id = ["x-request-id", "request-id", "apim-request-id"]
             .into_iter()
             .find_map(|name| text(&headers, name));

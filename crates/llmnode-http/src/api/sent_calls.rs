@@ -1,12 +1,16 @@
 //! Names and ids of calls, in a form that the provider takes.
 //!
-//! A conversation holds what models wrote: the name of a tool that does not exist, the id of another provider, no id, or the
-//! same id twice. It stays so in messages and records. What is sent is made from it here, for each request anew and always the
-//! same, so that a conversation keeps its beginning and an older one (a history, a pause, a journal) is sent like a new one:
+//! A conversation holds what models wrote: the name of a tool that does not exist,
+//! the id of another provider, no id, or the same id twice. It stays so in messages
+//! and records. What is sent is made from it here, for each request anew and always
+//! the same, so that a conversation keeps its beginning and an older one (a
+//! history, a pause, a journal) is sent like a new one:
 //!
-//! - a *name* that no tool of the request has becomes 1 to 64 of `A-Z a-z 0-9 _ -`, as all providers want it;
-//! - an *id* goes as it came, or in the [form](IdForm) that the provider is known to want. Calls without an id, and calls that
-//!   share one, get ids of their own. A result has the id of its call.
+//! - a *name* that no tool of the request has becomes 1 to 64 of `A-Z a-z 0-9 _ -`,
+//!   as all providers want it;
+//! - an *id* goes as it came, or in the [form](IdForm) that the provider is known
+//!   to want. Calls without an id, and calls that share one, get ids of their own.
+//!   A result has the id of its call.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -20,6 +24,8 @@ const MAX_NAME_BYTES: usize = 64;
 const NO_NAME: &str = "unnamed";
 
 /// What ids of calls a provider takes.
+/// From the freest to the narrowest; which one a provider wants is in its `Wire`,
+/// or was learned from a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IdForm {
     Any,
@@ -47,6 +53,7 @@ impl IdForm {
         }
     }
 
+    /// By a hash, so that the same id becomes the same one in each request.
     fn made(self, of: &str) -> String {
         if self != IdForm::Nine {
             return format!("c{}", &sha256_hex(of.as_bytes())[..32]);
@@ -67,6 +74,7 @@ impl IdForm {
 }
 
 /// The ids of a conversation's calls and results as they are sent.
+/// Computed once for a request, in the order of its messages.
 #[derive(Default)]
 pub(crate) struct SentIds<'a> {
     ids: Vec<Cow<'a, str>>,
@@ -100,7 +108,8 @@ impl<'a> SentIds<'a> {
         sent
     }
 
-    /// Of the message at this place: an id for each of its calls, or the one of the call whose result it is.
+    /// Of the message at this place: an id for each of its calls, or the one of the
+    /// call whose result it is.
     pub(crate) fn at(&self, message: usize) -> &[Cow<'a, str>] {
         let begin = message
             .checked_sub(1)
@@ -112,6 +121,7 @@ impl<'a> SentIds<'a> {
     }
 }
 
+/// Gives ids to calls, one after the other.
 struct Calls<'a> {
     form: IdForm,
     used: HashSet<Cow<'a, str>>,
@@ -137,6 +147,8 @@ impl<'a> Calls<'a> {
 }
 
 /// The calls of one message, until they have their results.
+/// Results refer to calls by ids that may be there twice, so they are taken in
+/// order.
 #[derive(Default)]
 struct Round<'a> {
     all: Vec<Cow<'a, str>>,
@@ -145,6 +157,7 @@ struct Round<'a> {
 }
 
 impl<'a> Round<'a> {
+    /// Under the id that the model gave.
     fn add(&mut self, given: &'a str, id: Cow<'a, str>) {
         self.open
             .entry(given)
@@ -153,8 +166,8 @@ impl<'a> Round<'a> {
         self.all.push(id);
     }
 
-    /// The id of the first call with this id that has no result yet, else of its last one. A result without an id belongs to
-    /// the call at its place.
+    /// The id of the first call with this id that has no result yet, else of its
+    /// last one. A result without an id belongs to the call at its place.
     fn answered(&mut self, given: &str) -> Option<Cow<'a, str>> {
         let place = self.results;
         self.results += 1;
@@ -192,6 +205,7 @@ pub(crate) fn sent_name<'a>(name: &'a str, is_known: impl FnOnce(&str) -> bool) 
     }
 }
 
+/// What providers allow in ids and names.
 fn is_of_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }

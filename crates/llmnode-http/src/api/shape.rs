@@ -1,4 +1,11 @@
-//! How a request is asked: what the program wants of it, less what is believed that the model refuses.
+//! How a request is asked: what the program wants of it, less what is believed that
+//! the model refuses.
+//!
+//! A request says what is wanted. Beliefs (`refusal`) say what this model has
+//! refused so far: a field, a form of the answer, a way of thinking. Here the two
+//! meet, and everything after it only writes what the shape says. In this order,
+//! because each depends on the one before: what `extra` has taken, how the model
+//! thinks, what may be carried, and last the form of the answer.
 
 use llmnode_model::{Message, Reasoning, Request, ResponseFormat};
 use llmnode_reader::OutputSchema;
@@ -14,8 +21,9 @@ use crate::refusal::quirks::{Choice, Quirks};
 use crate::refusal::response_formats;
 
 impl Inner {
-    /// How the model thinks is decided before anything else: what it refuses may depend on that (`Situation::thought`), so beliefs
-    /// are asked for twice. The format of the answer comes last, since it depends on all that is left out.
+    /// How the model thinks is decided before anything else: what it refuses may
+    /// depend on that (`Situation::thought`), so beliefs are asked for twice. The
+    /// format of the answer comes last, since it depends on all that is left out.
     pub(super) fn shape<'a>(
         &'a self,
         request: &'a Request,
@@ -73,8 +81,8 @@ impl Inner {
         let format = self.format(request, schema, quirks)?;
         if let Some(field) = taken.filter(|_| format == ResponseFormat::Tool) {
             return Err(format!(
-                "the response format `tool` makes the request's `{field}`, and `extra` has one, too; leave it out, or \
-                 choose another response format"
+                "the response format `tool` makes the request's `{field}`, and `extra` has one, \
+                 too; leave it out, or choose another response format"
             ));
         }
         shape.schema = Some((format, schema.name()));
@@ -97,6 +105,7 @@ impl Inner {
         }
     }
 
+    /// What may be refused because the model thinks, such as a temperature.
     fn thought(
         &self,
         request: &Request,
@@ -112,6 +121,7 @@ impl Inner {
         }
     }
 
+    /// The best form that the model has not refused.
     fn format(
         &self,
         request: &Request,
@@ -124,6 +134,8 @@ impl Inner {
             .map_err(with_remedy)
     }
 
+    /// The best way to ask for this much thinking. A wish that the API cannot
+    /// express is an error and not a guess.
     pub(super) fn thinking(
         &self,
         request: &Request,
@@ -135,11 +147,13 @@ impl Inner {
         };
         match reasoning {
             Reasoning::Budget(tokens) if !efforts.budgets => Err(format!(
-                "reasoning is a budget of {tokens} tokens, and {title} takes a word: set Reasoning::Off, Low, Medium, High or Max"
+                "reasoning is a budget of {tokens} tokens, and {title} takes a word: set \
+                 Reasoning::Off, Low, Medium, High or Max"
             )),
             Reasoning::Budget(tokens) if request.max_tokens.is_some_and(|most| most <= tokens) => {
                 Err(format!(
-                    "reasoning may take {tokens} tokens, and max_tokens, which counts them too, is {}; raise it, or lower the budget",
+                    "reasoning may take {tokens} tokens, and max_tokens, which counts them too, is \
+                     {}; raise it, or lower the budget",
                     request.max_tokens.unwrap_or_default()
                 ))
             }
@@ -155,6 +169,8 @@ impl Inner {
         }
     }
 
+    /// A form that the program chose itself is not replaced by another one that it
+    /// did not.
     fn check_chosen(
         &self,
         chosen: Option<ResponseFormat>,
@@ -174,16 +190,19 @@ impl Inner {
                 if schema.strict().is_ok() && !(formats.expresses)(schema) =>
             {
                 Err(format!(
-                    "{title}'s structured outputs cannot express the type, which is recursive or has too many unions; choose `tool`"
+                    "{title}'s structured outputs cannot express the type, which is recursive or \
+                     has too many unions; choose `tool`"
                 ))
             }
             _ => Ok(()),
         }
     }
 
-    /// With tools, the default is a function for the answer: some servers silently ignore tools beside a response format. If the
-    /// model cannot be forced to call it, the last turn uses the response format if the server enforces one, else the form of
-    /// the answer at the end. So it is where a format changes what Anthropic binds thoughts to.
+    /// With tools, the default is a function for the answer: some servers silently
+    /// ignore tools beside a response format. If the model cannot be forced to call
+    /// it, the last turn uses the response format if the server enforces one, else
+    /// the form of the answer at the end. So it is where a format changes what
+    /// Anthropic binds thoughts to.
     pub(super) fn chosen(&self, request: &Request, quirks: Quirks) -> Option<ResponseFormat> {
         let beside_tools = match self.cannot_force_answer(request, quirks) {
             _ if request.tools.is_empty() => None,
@@ -197,6 +216,8 @@ impl Inner {
             .or(beside_tools)
     }
 
+    /// Anthropic's answers under a format are not listed: there the form changes
+    /// what thoughts are bound to.
     fn enforces_formats(&self, quirks: Quirks) -> bool {
         let enforced = [ResponseFormat::Strict, ResponseFormat::Schema];
         quirks.unenforced.is_none()
@@ -206,8 +227,9 @@ impl Inner {
                 .any(|format| !quirks.refused.contains(*format))
     }
 
-    /// In the last turn of a model that cannot be forced to call the function for the answer. One that can be made to call some
-    /// tool, but not which, would call another one, as it has in the turns before: any other form is surer.
+    /// In the last turn of a model that cannot be forced to call the function for
+    /// the answer. One that can be made to call some tool, but not which, would
+    /// call another one, as it has in the turns before: any other form is surer.
     fn cannot_force_answer(&self, request: &Request, quirks: Quirks) -> bool {
         let is_ours = request.response_format.or(self.response_format).is_none();
         let has_function =
@@ -217,6 +239,7 @@ impl Inner {
     }
 }
 
+/// The narrower of what is asked for and what the model allows.
 pub(super) fn limit(request: &Request, quirks: Quirks) -> u32 {
     [request.max_tokens, quirks.most_tokens]
         .into_iter()

@@ -1,4 +1,9 @@
-//! What differs between the APIs of models. Sending, waiting, classifying, learning, streaming and redacting are written once.
+//! What differs between the APIs of models. Sending, waiting, classifying,
+//! learning, streaming and redacting are written once.
+//!
+//! Each API is one `const` of this type, and a module that has the functions in it.
+//! Adding an API is adding such a module; nothing in this room asks which one it
+//! is, apart from a few places that say so.
 
 use std::ops::ControlFlow;
 
@@ -17,18 +22,23 @@ use crate::refusal::efforts::{Efforts, Thinking};
 use crate::refusal::quirks::Quirks;
 use crate::refusal::response_formats::Formats;
 
+/// From the base, the model, and whether it streams.
 pub(crate) type UrlOf = fn(&Url, &str, bool) -> Result<Url, String>;
 
 pub(crate) type LimitOf = fn(&Request, Quirks, Option<Thinking>) -> AnswerLimit;
 
+/// Data first, then the three functions that write a body, read one, and read a
+/// stream.
 pub(crate) struct Wire {
     pub(crate) name: llmnode_model::ApiKind,
     /// OpenTelemetry's `gen_ai.provider.name`.
     pub(crate) provider: &'static str,
     /// Its name in stored data.
     pub(crate) tag: &'static str,
+    // How people call it, and the handle's own name: both for messages.
     pub(crate) title: &'static str,
     pub(crate) handle: &'static str,
+    // Where the key goes, and the variables of the environment that have it.
     pub(crate) key_header: &'static str,
     pub(crate) key: &'static str,
     /// With its header.
@@ -43,11 +53,13 @@ pub(crate) struct Wire {
     pub(crate) joined: &'static [&'static str],
     /// Set if it refuses names of members, so that others stand for them.
     pub(crate) names: Option<Profile>,
+    // The forms of an answer, and the ways of thinking, each from the best on.
     pub(crate) formats: Formats,
     pub(crate) efforts: Efforts,
     /// Set if the URL depends on the model. The flag: whether it streams.
     pub(crate) url: Option<UrlOf>,
-    /// Suffixes of the provider's own hosts, which never return a call as text. Other servers of this API may.
+    /// Suffixes of the provider's own hosts, which never return a call as text.
+    /// Other servers of this API may.
     pub(crate) hosts: &'static [&'static str],
     /// Of an API that has to be sent one.
     pub(crate) limit: Option<LimitOf>,
@@ -59,6 +71,7 @@ pub(crate) struct Wire {
 }
 
 /// Why a stream is read no further.
+/// An error has the form of a body, so that it is read like one.
 pub(crate) enum End {
     Complete,
     /// An error, or a complete response.
@@ -75,7 +88,10 @@ pub(crate) fn tokens_of(bytes: usize) -> u64 {
     }
 }
 
+/// An answer that comes in events. It is asked after each event how far it is, for
+/// the timeouts and for what was used if it breaks off.
 pub(crate) trait StreamedAnswer: Send {
+    /// One event. `Break`: the stream ends here.
     fn read(
         &mut self,
         event: Event<'_>,
@@ -83,13 +99,16 @@ pub(crate) trait StreamedAnswer: Send {
         sink: &mut dyn Sink,
     ) -> ControlFlow<End>;
 
-    /// Called between the reads of a body, where a call may be dropped: reports usage that `read` has not.
+    /// Called between the reads of a body, where a call may be dropped: reports
+    /// usage that `read` has not.
     fn flush(&mut self, sink: &mut dyn Sink) {
         let _ = sink;
     }
 
+    /// How much memory it takes.
     fn len(&self) -> usize;
 
+    /// As far as it was reported.
     fn usage(&self) -> Option<TokenUsage>;
 
     /// How much text and arguments there are so far, in bytes.
@@ -105,9 +124,12 @@ pub(crate) trait StreamedAnswer: Send {
         Some(answered).filter(|answered| *answered > 0)
     }
 
-    /// Whether the model may be at work in silence: it has not begun to write, or it thinks, or a tool of the provider runs.
+    /// Whether the model may be at work in silence: it has not begun to write, or
+    /// it thinks, or a tool of the provider runs.
     fn works_silently(&self) -> bool;
 
+    /// Whether the answer is whole although the stream has not ended. Used when a
+    /// connection breaks at the end.
     fn is_complete(&self) -> bool {
         false
     }

@@ -1,4 +1,7 @@
 //! Small requests beside those to a model: to order a batch, to look at it, to cancel it.
+//!
+//! They use the same connections, keys and classification as requests to a model,
+//! but none of the beliefs: nothing of them can be asked in another way.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,6 +40,7 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
+    /// A request without a body.
     pub(crate) fn get(url: Url) -> Self {
         Exchange {
             method: Method::GET,
@@ -53,6 +57,7 @@ impl Exchange {
         }
     }
 
+    /// A body that is JSON already.
     pub(crate) fn post(url: Url, body: Bytes) -> Self {
         Exchange {
             method: Method::POST,
@@ -67,7 +72,8 @@ impl Exchange {
 }
 
 impl Inner {
-    /// A URL of the same API: its base, and this path behind it. `query`: empty, or with its question mark.
+    /// A URL of the same API: its base, and this path behind it. `query`: empty, or
+    /// with its question mark.
     pub(crate) fn batch_url(&self, path: &str, query: &str) -> Result<Url, ModelError> {
         let endpoint = &self.service.endpoint.url;
         let own = self.wire.api.path;
@@ -130,6 +136,8 @@ impl Inner {
         })
     }
 
+    /// Up to a cap; only files of results are larger, and they are not read by
+    /// this.
     async fn read_exchange(&self, response: &mut Response) -> Result<Vec<u8>, ModelError> {
         let deadline = self.service.deadline(None);
         let mut incoming = self.service.incoming(response.body_mut(), deadline);
@@ -143,6 +151,7 @@ impl Inner {
         Ok(body)
     }
 
+    /// The error of a response that is no success.
     fn exchange_refused(&self, asked: &str, head: &ResponseHead, body: &[u8]) -> ModelError {
         let status = head.status.as_u16();
         let error = ErrorBody::read(body);

@@ -1,4 +1,9 @@
 //! A request as the line of an order, and the response to it.
+//!
+//! A line goes the same way as a request that is sent at once, up to the body and
+//! from the response on. In between nothing is known: no connection, no head, no
+//! listener. That is why a batch learns from refusals and records them like any
+//! other attempt.
 
 use http::{HeaderMap, StatusCode};
 use llmnode_model::batch::{BatchLine, LineResponse};
@@ -44,6 +49,8 @@ impl Inner {
         })
     }
 
+    /// Prepared twice: when the line is written and when its response is read, by
+    /// what is believed then. The request itself is the same.
     fn prepared_line<'a>(
         &'a self,
         request: &'a Request,
@@ -85,6 +92,7 @@ impl Inner {
         outcome.map_err(|error| without_secrets(error, &prepared.secrets))
     }
 
+    /// A response of a line has a status and a body, and no headers.
     fn read_line(
         &self,
         prepared: &PreparedRequest<'_>,

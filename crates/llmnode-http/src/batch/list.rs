@@ -3,6 +3,7 @@
 use llmnode_model::{Category, ModelError};
 
 /// Of a hundred batches each.
+/// A bound, so that a list that goes in circles ends.
 pub(crate) const MOST_PAGES: usize = 1_000;
 
 /// A batch that was not among so many may still be there, so that this is no "not found".

@@ -7,8 +7,9 @@ use bytes::Bytes;
 #[cfg(any(feature = "anthropic", feature = "gemini"))]
 use llmnode_model::batch::{BatchOrder, OrderLine};
 
-/// The body that an order is sent with, and sent again with if need be. `before`: what stands in front of the body of a line,
-/// which ends with a bracket. OpenAI's order is a file.
+/// The body that an order is sent with, and sent again with if need be. `before`:
+/// what stands in front of the body of a line, which ends with a bracket. OpenAI's
+/// order is a file.
 #[cfg(any(feature = "anthropic", feature = "gemini"))]
 pub(crate) fn order_body(
     order: &mut BatchOrder,

@@ -1,4 +1,8 @@
 //! Results that come as lines of JSON, in one file or several, read piece by piece.
+//!
+//! Files of results may have hundreds of megabytes, so one line is held at a time.
+//! A file that breaks off is opened again from its beginning by whoever asks: lines
+//! that were taken already are known by their ids.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -42,6 +46,7 @@ impl LineResults {
         }
     }
 
+    /// Lines are cut out of the buffer as long as there are any; then more is read.
     async fn next_line(&mut self) -> Result<Option<(String, LineResult)>, ModelError> {
         loop {
             if let Some(length) = memchr::memchr(b'\n', &self.buffer[self.begin..]) {
@@ -68,7 +73,8 @@ impl LineResults {
         }
         let result = serde_json::from_slice(line).ok().and_then(self.read);
         if result.is_none() {
-            tracing::warn!(target: "llmnode::batch", "a line of {} bytes in the results is no result, and is left out", line.len());
+            tracing::warn!(target: "llmnode::batch", "a line of {} bytes in the results is no \
+             result, and is left out", line.len());
         }
         result
     }

@@ -1,4 +1,9 @@
 //! Turns an answer into a completion, or the reason why there is none.
+//!
+//! Gemini withholds answers in three ways: the prompt is blocked (no candidates), a
+//! candidate ends with the name of a filter, or it is empty. And it ends answers
+//! with mistakes of the model, which the model can mend if it is told. All of that
+//! comes with status 200.
 
 use llmnode_model::ext::CarriedPart;
 use llmnode_model::{Category, Completion, FinishReason, Message, ModelError, Retry};
@@ -15,6 +20,7 @@ use crate::api::wire::tokens_of;
 use crate::http::error_body;
 use crate::http::reported;
 
+/// A body, a list of events in one body, an error, or something else.
 pub(super) fn read(body: &[u8], expected: ExpectedCalls<'_>) -> ReadResult {
     let body = json_of(body)?;
     if body.first() == Some(&b'[') {
@@ -57,7 +63,8 @@ fn no_candidates() -> Unreadable {
     no_answer("the response is JSON without `candidates`: is this Gemini's API?")
 }
 
-/// Why there is no answer: the prompt is blocked, nothing came, or what came was stopped by Gemini's filters.
+/// Why there is no answer: the prompt is blocked, nothing came, or what came was
+/// stopped by Gemini's filters.
 fn withheld(answer: &Gathered, reason: &str, why: &str) -> Option<ModelError> {
     let has_end = answer.answers && answer.finish.is_some();
     // A block may also end an answer that has begun.
@@ -83,6 +90,8 @@ fn withheld(answer: &Gathered, reason: &str, why: &str) -> Option<ModelError> {
     None
 }
 
+/// In the order: what could not be read, what was withheld, the model's own
+/// mistakes, the answer.
 pub(super) fn completion(answer: Gathered, expected: ExpectedCalls<'_>) -> ReadResult {
     let (usage, impossible) = answer
         .usage
@@ -98,7 +107,8 @@ pub(super) fn completion(answer: Gathered, expected: ExpectedCalls<'_>) -> ReadR
         withheld.set_answered(Some(tokens_of(answer.written())));
         return Err(Unreadable::failure(withheld, usage));
     }
-    // The model's own mistakes, which it can mend. The call of a tool that is not there is answered like any other.
+    // The model's own mistakes, which it can mend. The call of a tool that is not
+    // there is answered like any other.
     let malformed = matches!(reason, "MALFORMED_FUNCTION_CALL" | "TOO_MANY_TOOL_CALLS");
     let unexpected = reason == "UNEXPECTED_TOOL_CALL";
     let mistake = format!("the call of a tool failed ({reason}): {why}");

@@ -1,4 +1,8 @@
 //! Gemini's batch API, with requests and results inline: one document each.
+//!
+//! An order of lines in one document, and results in one document: both are held in
+//! memory, which bounds an order to what the API takes inline. A batch has a
+//! display name, by which one whose creation was cut off is found again.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -36,6 +40,7 @@ pub(super) fn batch_api(inner: &Arc<Inner>) -> Option<Arc<dyn BatchWire>> {
 }
 
 impl GeminiBatches {
+    /// The model is in the path, so an order is for one model.
     async fn create(&self, order: &mut BatchOrder) -> Result<String, ModelError> {
         let begin = format!(
             r#"{{"batch":{{"displayName":{},"inputConfig":{{"requests":{{"requests":["#,
@@ -75,6 +80,7 @@ impl GeminiBatches {
         Err(too_many_pages())
     }
 
+    /// The batch, its results included once it has ended.
     async fn look(&self, id: &str) -> Result<Value, ModelError> {
         let url = self.inner.batch_url(&format!("/{id}"), "")?;
         self.inner.exchange(Exchange::get(url)).await
@@ -117,11 +123,13 @@ impl BatchResults for InlineResults {
     }
 }
 
+/// `batches/123`.
 fn name_of(batch: &Value) -> Option<String> {
     let name = batch["name"].as_str().filter(|name| !name.is_empty());
     name.map(str::to_owned)
 }
 
+/// A failed batch says why, and whether it was only too full.
 fn status(id: &str, batch: &Value) -> BatchStatus {
     let whole = batch["metadata"]["state"].as_str().unwrap_or_default();
     // Their SDK's names begin with `JOB_STATE_`.
@@ -156,6 +164,8 @@ fn status(id: &str, batch: &Value) -> BatchStatus {
     }
 }
 
+/// A response or an error of google.rpc, whose code becomes the status that it
+/// would have had.
 fn line_result(mut line: Value) -> Option<(String, LineResult)> {
     let id = line["metadata"]["key"].as_str()?.to_owned();
     let response = line["response"].take();

@@ -1,9 +1,11 @@
-//! What a program may set of [`Gemini`]. What all APIs have in common is in `api/settings.rs`; here is what this one has beside it.
+//! What a program may set of [`Gemini`]. What all APIs have in common is in
+//! `api/settings.rs`; here is what this one has beside it.
 
 use super::{GENERATE, Gemini};
 use crate::api::settings::{ClientSettings, client_settings};
 
-/// Builds a [`Gemini`]. Every setting has a default. [`build`](GeminiBuilder::build) checks them together.
+/// Builds a [`Gemini`]. Every setting has a default.
+/// [`build`](GeminiBuilder::build) checks them together.
 ///
 /// Vertex AI is another base URL, with a token in a header:
 ///
@@ -37,9 +39,10 @@ client_settings!(
     GeminiBuilder,
     Gemini,
     "`GEMINI_API_KEY`, or else `GOOGLE_API_KEY`; `GEMINI_BASE_URL` (default \
-     `https://generativelanguage.googleapis.com/v1beta`; a loopback server needs no key) and `GEMINI_MODEL` (default: each \
-     call names its own)",
-    "`http://127.0.0.1:4000/v1beta`, a gateway. Default `https://generativelanguage.googleapis.com/v1beta`"
+     `https://generativelanguage.googleapis.com/v1beta`; a loopback server needs no key) and \
+     `GEMINI_MODEL` (default: each call names its own)",
+    "`http://127.0.0.1:4000/v1beta`, a gateway. Default \
+     `https://generativelanguage.googleapis.com/v1beta`"
 );
 
 #[cfg(test)]
@@ -66,8 +69,8 @@ mod tests {
         assert_eq!(error.category, Category::ApiKeyError);
         assert_eq!(
             error.message,
-            "neither GEMINI_API_KEY nor GOOGLE_API_KEY is set (OPENAI_API_KEY is, and is for `OpenAi`); set one, or \
-             `.api_key(..)`"
+            "neither GEMINI_API_KEY nor GOOGLE_API_KEY is set (OPENAI_API_KEY is, and is for \
+             `OpenAi`); set one, or `.api_key(..)`"
         );
     }
 

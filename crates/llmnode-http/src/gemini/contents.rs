@@ -1,4 +1,11 @@
-//! A conversation as Gemini takes it: contents of the user and the model, and the system's text apart.
+//! A conversation as Gemini takes it: contents of the user and the model, and the
+//! system's text apart.
+//!
+//! Three rules of the API shape this file. A turn with calls is followed by a turn
+//! with exactly their results, in the order of the calls, and nothing else in it;
+//! images of results come in a turn behind. A result names the function and not
+//! only its call. And the first call of a turn has a signature: that of the model's
+//! thoughts, or Google's word for "none".
 
 use std::borrow::Cow;
 
@@ -12,6 +19,7 @@ use crate::api::prepared_request::PreparedRequest;
 use crate::api::sent_calls::SentIds;
 
 /// What Google documents for calls whose signature another model's turn cannot have.
+/// Source: Google's page on thought signatures.
 const NO_SIGNATURE: &str = r#""skip_thought_signature_validator""#;
 
 #[derive(Serialize)]
@@ -19,6 +27,7 @@ pub(super) struct Instruction<'a> {
     parts: Vec<SentPart<'a>>,
 }
 
+/// A turn.
 #[derive(Serialize)]
 pub(super) struct Content<'a> {
     role: &'static str,
@@ -28,6 +37,7 @@ pub(super) struct Content<'a> {
     has_results: bool,
 }
 
+/// A part of a turn. Text and calls may have members of Google's beside them.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 enum SentPart<'a> {
@@ -74,6 +84,7 @@ struct FunctionResponse<'a> {
     response: ToolOutcome<'a>,
 }
 
+/// The two members that Google documents for a result.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 enum ToolOutcome<'a> {
@@ -101,7 +112,8 @@ impl<'a> CalledFunctions<'a> {
         }
     }
 
-    /// As it is sent: an own call that came without an id goes back without one, and so does its result.
+    /// As it is sent: an own call that came without an id goes back without one,
+    /// and so does its result.
     fn id(&self, at: usize) -> Cow<'a, str> {
         let came_without = self.calls.get(at).is_some_and(|call| call.id.is_empty());
         if self.is_own && came_without {
@@ -118,6 +130,7 @@ struct Results<'a> {
     images: Vec<SentPart<'a>>,
 }
 
+/// Results are collected until the next message that is none.
 pub(super) fn contents<'a>(
     messages: &'a Messages<'a>,
     prepared: &'a PreparedRequest<'a>,
@@ -155,6 +168,7 @@ pub(super) fn contents<'a>(
     ))
 }
 
+/// To the last turn, if it is of the same side.
 fn push<'a>(contents: &mut Vec<Content<'a>>, role: &'static str, parts: Vec<SentPart<'a>>) {
     match contents.last_mut() {
         _ if parts.is_empty() => {}
@@ -168,6 +182,8 @@ fn push<'a>(contents: &mut Vec<Content<'a>>, role: &'static str, parts: Vec<Sent
 }
 
 impl<'a> Results<'a> {
+    /// A result whose call is not there takes the next place: the conversation was
+    /// edited.
     fn add(
         &mut self,
         message: &'a Message,
@@ -235,6 +251,7 @@ fn parts(message: &Message) -> Result<Vec<SentPart<'_>>, String> {
     parts.collect()
 }
 
+/// By bytes, or by the address of a file that was uploaded.
 fn attached(attachment: &Attachment) -> Result<SentPart<'_>, String> {
     let (data, uri) = match attachment {
         Attachment::Image(image) => (image.data(), image.as_url()),
@@ -262,6 +279,7 @@ fn attached(attachment: &Attachment) -> Result<SentPart<'_>, String> {
     }
 }
 
+/// The model's own parts, as far as they are its own; see `api/pieces.rs`.
 fn assistant<'a>(
     message: &'a Message,
     called: &CalledFunctions<'a>,
@@ -269,7 +287,8 @@ fn assistant<'a>(
 ) -> Vec<SentPart<'a>> {
     let carried = prepared.carried(message).unwrap_or_default();
     let pieces = pieces(message, carried, true, is_of_the_model);
-    // Gemini wants a signature with the first call of a turn. A call that another model made has none.
+    // Gemini wants a signature with the first call of a turn. A call that another
+    // model made has none.
     let mut unsigned = if called.is_own || pieces.iter().any(is_signed_call) {
         None
     } else {
@@ -307,8 +326,8 @@ fn is_signed_call(piece: &Piece<'_>) -> bool {
     matches!(piece, Piece::Call { beside, .. } if beside.contains_key("thoughtSignature"))
 }
 
-/// Whether a part is one that a model writes, beside texts and calls: thoughts, media, and what Google's own tools do. The result
-/// of a function is none.
+/// Whether a part is one that a model writes, beside texts and calls: thoughts,
+/// media, and what Google's own tools do. The result of a function is none.
 fn is_of_the_model(part: &RawValue) -> bool {
     const MEMBERS: [&str; 13] = [
         "codeExecutionResult",

@@ -1,4 +1,8 @@
 //! What an answer has so far, whether it comes whole or in events.
+//!
+//! Each event of a stream has the form of a whole answer, so there is one reader: a
+//! whole answer is gathered from one event. Members are read leniently, parts
+//! strictly, since a part that is left out would change what the model said.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,6 +22,7 @@ use crate::http::lenient::{
 };
 use crate::http::reported::{self, Reporting};
 
+/// The members that are used.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Response<'a> {
@@ -50,6 +55,7 @@ struct PromptFeedback<'a> {
     block_reason_message: Option<Cow<'a, str>>,
 }
 
+/// One answer of several; see `First`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Candidate<'a> {
@@ -89,6 +95,7 @@ pub(super) struct Gathered {
     pub(super) model: Option<String>,
     pub(super) finish: Option<String>,
     pub(super) finish_message: Option<String>,
+    // How much there was when the reason of the end came. More may follow.
     pub(super) bytes_at_finish: Option<usize>,
     /// Why the prompt is blocked.
     pub(super) block: Option<(String, String)>,
@@ -115,6 +122,7 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
+    /// With a reason, or because the prompt is blocked.
     pub(super) fn ends(&self) -> bool {
         self.finish.is_some() || self.block.is_some()
     }
@@ -124,6 +132,7 @@ impl Gathered {
         self.content + self.reasoning.len()
     }
 
+    /// If the answer goes on, the output is not known yet, only the prompt.
     pub(super) fn usage_so_far(&self) -> Option<TokenUsage> {
         let usage = self.usage.as_ref()?;
         let mut figures = usage.figures().0?;
@@ -134,7 +143,8 @@ impl Gathered {
         Some(figures).filter(|figures| *figures != TokenUsage::default())
     }
 
-    /// Whether it was anything of an answer. What follows a finish reason belongs to the answer, too.
+    /// Whether it was anything of an answer. What follows a finish reason belongs
+    /// to the answer, too.
     pub(super) fn add(&mut self, event: Response<'_>, show: &mut dyn FnMut(Piece<'_>)) -> bool {
         let Response {
             candidates,
@@ -170,6 +180,7 @@ impl Gathered {
         is_answer
     }
 
+    /// The last reason counts, unless it is no reason.
     fn candidate(&mut self, candidate: Candidate<'_>, show: &mut dyn FnMut(Piece<'_>)) {
         self.answers = true;
         if let Some(reason) = candidate.finish_reason.filter(|reason: &Cow<'_, str>| {
@@ -192,6 +203,8 @@ impl Gathered {
         }
     }
 
+    /// Nearly all parts of a stream are texts alone, for which there is a faster
+    /// way.
     fn part(&mut self, raw: &RawValue, show: &mut dyn FnMut(Piece<'_>)) {
         let before = self.parts.len();
         match serde_json::from_str(raw.get()) {
@@ -204,6 +217,8 @@ impl Gathered {
         self.bytes += raw.get().len() + (self.parts.len() - before) * size_of::<CarriedPart>();
     }
 
+    /// Joined with the last part, where one of them is blank; others stay apart, as
+    /// they came.
     fn text(&mut self, text: &str, beside: Option<Json>, show: &mut dyn FnMut(Piece<'_>)) {
         if text.is_empty() && beside.is_none() {
             return;
@@ -285,12 +300,14 @@ impl Gathered {
 
 type Members<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
 
+/// Lenient.
 fn word(members: &Members<'_>, name: &str) -> Option<String> {
     members
         .get(name)
         .and_then(|value| serde_json::from_str(value.get()).ok())
 }
 
+/// What goes back with a text or a call, such as its signature.
 fn beside(members: &Members<'_>, own: &str) -> Option<Json> {
     let rest: BTreeMap<_, _> = members
         .iter()
@@ -303,6 +320,7 @@ fn beside(members: &Members<'_>, own: &str) -> Option<Json> {
     }
 }
 
+/// Strict: `None` only if it is not there.
 fn known_word(members: &Members<'_>, name: &str) -> Result<Option<String>, ModelError> {
     match members.get(name) {
         None => Ok(None),
@@ -311,6 +329,7 @@ fn known_word(members: &Members<'_>, name: &str) -> Result<Option<String>, Model
     }
 }
 
+/// Arguments stay as they were written.
 fn called_function(raw: &RawValue) -> Result<ToolCall, ModelError> {
     let called: Members<'_> = serde_json::from_str(raw.get()).map_err(broken_piece)?;
     let arguments = called

@@ -1,8 +1,9 @@
 //! Google's models, by their own API (feature `gemini`).
 //!
-//! What is peculiar to it: the model's name is in the URL; a result names the function that was called
-//! (`contents.rs`); each event of a stream has the form of a whole answer (`gathered.rs`); a signature belongs to a part, and goes
-//! back with that part.
+//! What is peculiar to it: the model's name is in the URL; a result names the
+//! function that was called (`contents.rs`); each event of a stream has the form of
+//! a whole answer (`gathered.rs`); a signature belongs to a part, and goes back
+//! with that part.
 
 mod answer;
 #[cfg(feature = "batch")]
@@ -30,11 +31,13 @@ use crate::http::url::Url;
 use crate::refusal::efforts::{Effort, Efforts, Thinking};
 use crate::refusal::response_formats::Formats;
 
-/// A model of Google's Gemini API, or of Vertex AI. It is a cheap handle: clones share the connections, the
+/// A model of Google's Gemini API, or of Vertex AI. It is a cheap handle: clones
+/// share the connections, the
 /// [`RetryBudget`](llmnode_model::RetryBudget), and what was learned about models.
 ///
-/// The signatures of a model's thoughts go back to it with the calls of tools, as they came. Types are asked for by
-/// `responseJsonSchema`, else as JSON, else in the prompt; beside tools, by a function.
+/// The signatures of a model's thoughts go back to it with the calls of tools, as
+/// they came. Types are asked for by `responseJsonSchema`, else as JSON, else in
+/// the prompt; beside tools, by a function.
 ///
 /// ```no_run
 /// # mod llmnode { pub use llmnode_model::*; pub use llmnode_http::*; }
@@ -51,6 +54,7 @@ pub struct Gemini(Arc<Inner>);
 
 chat_model!(Gemini);
 
+/// `generateContent`, which Google calls legacy and supports in full.
 const GENERATE: Wire = Wire {
     name: llmnode_model::ApiKind::Gemini,
     provider: "gcp.gemini",
@@ -76,6 +80,8 @@ const GENERATE: Wire = Wire {
     joined: &["generationConfig", "tools", "toolConfig"],
     names: None,
     formats: Formats {
+        // The search begins at the form that is wanted: a function is only used where it was
+        // chosen, as beside tools, which 2.5 refuses together with a schema.
         order: &[
             ResponseFormat::Tool,
             ResponseFormat::Strict,
@@ -85,6 +91,7 @@ const GENERATE: Wire = Wire {
         expresses: |schema| schema.gemini().is_some(),
     },
     efforts: Efforts {
+        // Flash models take a budget of none, others think a little at least.
         off: &[
             Thinking::Budget(0),
             Thinking::Effort(Effort::Minimal),
@@ -105,6 +112,7 @@ const GENERATE: Wire = Wire {
 };
 
 /// The model is a part of the path, and so is the way of the answer.
+/// `models/` before a name is allowed, as Google's own lists have it.
 fn url(base: &Url, model: &str, streams: bool) -> Result<Url, String> {
     let method = if streams {
         "streamGenerateContent"

@@ -1,4 +1,9 @@
 //! The body of a request to `generateContent`.
+//!
+//! Settings of an answer are members of `generationConfig`, to which the program
+//! may add; those of tools are in `toolConfig`. The schema of an answer is written
+//! in Gemini's dialect (`Profile::Gemini`), or as an older endpoint wants it, if it
+//! has refused the other name.
 
 use std::collections::BTreeMap;
 
@@ -35,6 +40,7 @@ struct Body<'a> {
 }
 
 /// What the program gives goes before ours.
+/// By member: what the program writes is not written by us.
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct GenerationConfig<'a> {
@@ -95,6 +101,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     prepared.json(&body)
 }
 
+/// `None`, if there is nothing in it.
 fn generation_config<'a>(prepared: &'a PreparedRequest<'_>) -> Option<GenerationConfig<'a>> {
     let given = prepared.given("generationConfig");
     let has_form = ["responseMimeType", "responseJsonSchema", "responseSchema"]
@@ -141,6 +148,7 @@ fn thinking_config(prepared: &PreparedRequest<'_>) -> Option<Value> {
     Some(config)
 }
 
+/// All functions in one tool, as the API has it.
 fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
     let listed = prepared.tools().map(|(tool, schema)| Function {
         name: &tool.name,
@@ -171,6 +179,7 @@ fn parameters<'a>(schema: &'a OutputSchema, prepared: &PreparedRequest<'_>) -> P
     }
 }
 
+/// Google's mark for its own tools is only sent where it is needed.
 fn tool_config(prepared: &PreparedRequest<'_>) -> Map<String, Value> {
     let given = prepared.given("toolConfig").into_iter();
     let mut config: Map<_, _> = given
@@ -188,12 +197,14 @@ fn tool_config(prepared: &PreparedRequest<'_>) -> Map<String, Value> {
     config
 }
 
-/// Google refuses its own tools beside functions unless it may tell of their calls, which then go back as they came.
+/// Google refuses its own tools beside functions unless it may tell of their calls,
+/// which then go back as they came.
 fn own_tools_beside_functions(prepared: &PreparedRequest<'_>) -> bool {
     let has_functions = prepared.tools().next().is_some() || prepared.listed_function().is_some();
     has_functions && prepared.given_list("tools").any(is_own_tool)
 }
 
+/// A tool that is no list of functions.
 fn is_own_tool(given: &Value) -> bool {
     let members = given.as_object().into_iter().flatten();
     members.into_iter().any(|(name, _)| {

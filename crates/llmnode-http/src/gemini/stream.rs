@@ -16,6 +16,7 @@ use crate::api::wire::{End, StreamedAnswer};
 use crate::http::reported;
 use crate::http::sse::Event;
 
+/// `called`: whether a call has come, of which only the first may be the answer.
 #[derive(Debug, Default)]
 pub(super) struct PartialAnswer {
     answer: Gathered,
@@ -77,6 +78,7 @@ impl StreamedAnswer for PartialAnswer {
         self.answer.content == 0 || self.answer.is_silent
     }
 
+    /// The reason of the end came with the last bytes, and so did the usage.
     fn is_complete(&self) -> bool {
         let ends = self.answer.finish.as_deref().is_some_and(ends::is_known);
         let is_last = self.answer.bytes_at_finish == Some(self.answer.bytes);
@@ -96,6 +98,7 @@ impl StreamedAnswer for PartialAnswer {
     }
 }
 
+/// What somebody who reads along sees.
 fn show(piece: Piece<'_>, called: &mut bool, expected: ExpectedCalls<'_>, sink: &mut dyn Sink) {
     match piece {
         // If there is a function for the answer, text may not be the answer.

@@ -1,4 +1,9 @@
 //! The tokens that Gemini reports.
+//!
+//! Thoughts are counted apart from the candidates and billed as output; what tools
+//! of Google's put into the prompt is counted apart from it and billed as input.
+//! Figures that are zero are left out by Google, so an absent one is unknown unless
+//! the total says otherwise.
 
 use llmnode_model::TokenUsage;
 use serde::Deserialize;
@@ -48,6 +53,7 @@ fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
 }
 
 impl UsageMetadata {
+    /// Whether the report is of the end: earlier ones have the prompt alone.
     pub(super) fn counts_output(&self) -> bool {
         self.candidates_token_count
             .tokens

@@ -1,6 +1,12 @@
 //! Blocks addresses that are not public, checked where the connection is made.
 //!
-//! Someone who may set the name of a server, but has no access to this machine's network, must not get it by that name (SSRF).
+//! Someone who may set the name of a server, but has no access to this machine's
+//! network, must not get it by that name (SSRF).
+//!
+//! The check is made at the address of the connection and not at the name: a name
+//! may resolve to another address a moment later (DNS rebinding). Ranges are those
+//! of IANA's registries of special-purpose addresses; IPv6 forms that hold an IPv4
+//! address are judged by it.
 
 use std::error::Error;
 use std::fmt;
@@ -8,6 +14,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::url::Url;
 
+/// The name that was asked for, and where it leads.
 #[derive(Debug)]
 pub(crate) struct PrivateAddress {
     pub(crate) host: String,
@@ -49,6 +56,7 @@ const AZURE_HOST: Ipv4Addr = Ipv4Addr::new(168, 63, 129, 16);
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
     let [first, second, third, _] = address.octets();
+    // RFC 6598, RFC 2544, RFC 6890 and RFC 7526, in this order.
     let is_shared = first == 100 && second & 0b1100_0000 == 64;
     let is_benchmark = first == 198 && second & 0xfe == 18;
     let is_protocol = first == 192 && second == 0 && third == 0;
@@ -66,6 +74,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
         || first >= 224)
 }
 
+/// The IPv4 address in the last two parts of an IPv6 one.
 fn v4_of(high: u16, low: u16) -> Ipv4Addr {
     let [a, b] = high.to_be_bytes();
     let [c, d] = low.to_be_bytes();
@@ -82,7 +91,8 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         | [0, 0, 0, 0, 0xffff, 0, high, low]
         | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
         | [0x2002, high, low, ..] => is_public_v4(v4_of(high, low)),
-        // Local-use NAT64, discarded (100::/64), Teredo, documentation (also 3fff::/20), segment routing (5f00::/16).
+        // Local-use NAT64, discarded (100::/64), Teredo, documentation (also
+        // 3fff::/20), segment routing (5f00::/16).
         [0x64, 0xff9b, 1, ..] | [0x100, 0, 0, 0, ..] | [0x2001, 0, ..] | [0x2001, 0xdb8, ..] => {
             false
         }

@@ -1,4 +1,10 @@
 //! The bodies of requests and responses.
+//!
+//! A request's body is one buffer. A response's body is read by a task that may
+//! never have to wait: a server on the same machine can be faster than its answer
+//! is read. Then timers of the runtime would not be looked at, and a deadline
+//! around the read would not end it. So after so many bytes the reader waits for
+//! one turn of the others.
 
 use std::convert::Infallible;
 use std::pin::{Pin, pin};
@@ -49,8 +55,9 @@ impl Body for RequestBody {
     }
 }
 
-/// After so many bytes, other tasks get a turn, and who waits with a deadline looks at it: a server may be faster than its
-/// answer is read, and then reading would never wait.
+/// After so many bytes, other tasks get a turn, and who waits with a deadline looks
+/// at it: a server may be faster than its answer is read, and then reading would
+/// never wait.
 const TURN_BYTES: usize = 64 * 1024;
 
 /// What a piece counts at least. Servers may send single bytes.
@@ -68,8 +75,9 @@ pub struct ResponseBody {
     waits_again: bool,
 }
 
-/// The turn of the other tasks. It is over once the runtime has looked at its timers and wakes the reader; that the same task
-/// polls again, as one does that takes what was read meanwhile, does not end it.
+/// The turn of the other tasks. It is over once the runtime has looked at its
+/// timers and wakes the reader; that the same task polls again, as one does that
+/// takes what was read meanwhile, does not end it.
 struct Turn {
     is_over: AtomicBool,
     reader: Mutex<Waker>,
@@ -101,6 +109,7 @@ impl Wake for Turn {
     }
 }
 
+/// Where the pieces come from.
 pub(super) enum Source {
     Pool(Incoming),
     #[cfg(feature = "http-client")]
@@ -144,13 +153,14 @@ impl ResponseBody {
         std::future::poll_fn(|cx| self.poll_chunk(cx))
     }
 
-    /// The next piece, or `None` at the end. It is not ready now and then although a piece is there, so that a fast server
-    /// keeps no thread busy.
+    /// The next piece, or `None` at the end. It is not ready now and then although
+    /// a piece is there, so that a fast server keeps no thread busy.
     pub fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, ClientError>> {
         ready!(self.poll_turn(cx));
         if self.rest.is_empty() {
-            // That no piece is there does not begin a turn: who has something to pass on polls again at once, and finds the next
-            // piece, which the connection's own task has read meanwhile.
+            // That no piece is there does not begin a turn: who has something to
+            // pass on polls again at once, and finds the next piece, which the
+            // connection's own task has read meanwhile.
             let Some(piece) = ready!(self.poll_source(cx))? else {
                 return Poll::Ready(Ok(None));
             };
@@ -174,8 +184,9 @@ impl ResponseBody {
         if !turn.is_over(cx.waker()) {
             return Poll::Pending;
         }
-        // `block_on` of a runtime with several threads has no queue for tasks that yield: it wakes them at once. Who still had
-        // something to pass on has not waited the first time, and a timeout around it has not been looked at.
+        // `block_on` of a runtime with several threads has no queue for tasks that
+        // yield: it wakes them at once. Who still had something to pass on has not
+        // waited the first time, and a timeout around it has not been looked at.
         if std::mem::take(&mut self.waits_again) {
             cx.waker().wake_by_ref();
             return Poll::Pending;
@@ -289,7 +300,8 @@ mod tests {
         }
     }
 
-    /// Whoever passes on what was read before a piece was not there polls again in the same poll of its task.
+    /// Whoever passes on what was read before a piece was not there polls again in
+    /// the same poll of its task.
     #[tokio::test]
     async fn a_piece_that_is_not_there_at_once_is_no_turn_of_the_others() {
         let source = Source::Faltering {

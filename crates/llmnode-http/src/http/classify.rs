@@ -1,12 +1,20 @@
 //! Assigns an error response to a category.
+//!
+//! The rules are a table (`rules.rs`), and the first row that holds decides. Rows
+//! go by what is surest: exact codes, then words of codes, then the text, at last
+//! the status alone. A status that a gateway puts around the provider's is replaced
+//! by the inner one.
 
 use llmnode_model::Category;
 
 use super::error_body::ErrorBody;
 use super::rules::{BodyPattern, EXCLUDED_WORDS, RULES, Rule, by_class};
 
+/// The text is compared in lower case, with what it quotes of the prompt taken out
+/// before.
 pub(crate) fn classify(status: u16, body: &ErrorBody) -> Category {
-    // A gateway may report an upstream failure as a success, as its own failure, or as a bad request.
+    // A gateway may report an upstream failure as a success, as its own failure, or
+    // as a bad request.
     let status = match body.status {
         Some(inner) if status < 300 || (inner < 500 && matches!(status, 400 | 500..)) => inner,
         _ => status,
@@ -18,6 +26,7 @@ pub(crate) fn classify(status: u16, body: &ErrorBody) -> Category {
     row.map_or_else(|| by_class(status), |rule| rule.category)
 }
 
+/// A row without a status holds for all; `5` stands for all of `5xx`.
 fn rule_applies(rule: &Rule, status: u16, body: &ErrorBody, text: &str) -> bool {
     let has_status = rule.status.is_empty()
         || rule
@@ -27,6 +36,7 @@ fn rule_applies(rule: &Rule, status: u16, body: &ErrorBody, text: &str) -> bool 
     has_status && matches_body(&rule.pattern, body, text)
 }
 
+/// What the row asks of the body.
 fn matches_body(pattern: &BodyPattern, body: &ErrorBody, text: &str) -> bool {
     match pattern {
         BodyPattern::None => true,
@@ -60,6 +70,7 @@ fn has_word(text: &str, word: &str) -> bool {
     is_word || (!word.is_ascii() && text.contains(word))
 }
 
+/// `*rate*`: a part of the field.
 fn is(field: &str, word: &str) -> bool {
     let part = word
         .strip_prefix('*')
@@ -387,7 +398,8 @@ mod tests {
         }
     }
 
-    /// The codes of a response that failed, which comes as a success: openai-python's response_error.py.
+    /// The codes of a response that failed, which comes as a success:
+    /// openai-python's response_error.py.
     #[test]
     fn a_response_that_failed() {
         for (code, category) in [

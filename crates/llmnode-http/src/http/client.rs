@@ -1,4 +1,8 @@
 //! What sends requests: the pool of connections, or a client of the user's own.
+//!
+//! Neither retries a request. A pooled connection that the server has closed while
+//! it was idle is the one exception: nothing of the request was sent on it, so the
+//! pool takes another one.
 
 use std::time::Duration;
 
@@ -17,6 +21,7 @@ pub(crate) type Request = http::Request<RequestBody>;
 pub(crate) type Response = http::Response<ResponseBody>;
 
 /// After redirects that a custom client has followed.
+/// It may be another host than the one whose key was sent.
 #[derive(Clone)]
 pub(crate) struct FinalUrl(pub(crate) String);
 
@@ -32,7 +37,8 @@ pub(crate) enum Client {
 }
 
 impl Client {
-    /// HTTP/1.1. Repeats a request only if its kept-alive connection was closed before any of it was sent.
+    /// HTTP/1.1. Repeats a request only if its kept-alive connection was closed
+    /// before any of it was sent.
     pub(crate) fn new(settings: ConnectSettings, is_https: bool) -> Client {
         let through = settings.proxy.as_ref().filter(|_| !is_https);
         let proxy_credentials = through.and_then(|proxy| proxy.credentials.clone());
@@ -79,6 +85,7 @@ impl Client {
     }
 }
 
+/// One future for both, without a box for the usual one.
 enum Sending {
     Pool(ResponseFuture),
     #[cfg(feature = "http-client")]

@@ -1,4 +1,8 @@
 //! Errors of connections.
+//!
+//! Two questions are asked of them later: was anything sent (then a repeated
+//! request may do things twice), and was it too slow? Everything else is text for a
+//! person, of which the innermost cause says most.
 
 use std::error::Error;
 use std::fmt;
@@ -21,6 +25,7 @@ impl ClientError {
         ClientError::from(BoxError::from(error))
     }
 
+    /// Without the URL, which may have a key.
     #[cfg(feature = "http-client")]
     pub(crate) fn of_reqwest(error: reqwest::Error) -> ClientError {
         let is_timeout = error.is_timeout();
@@ -39,7 +44,8 @@ impl ClientError {
         }
     }
 
-    /// Whether nothing of the request was sent, so that it cannot have done anything. `false`: unknown.
+    /// Whether nothing of the request was sent, so that it cannot have done
+    /// anything. `false`: unknown.
     pub fn is_unsent(&self) -> bool {
         self.is_unsent
     }

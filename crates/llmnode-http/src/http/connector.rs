@@ -1,4 +1,5 @@
-//! Makes connections: to the server or through a proxy, with TLS where the URL asks for it, all within one time limit.
+//! Makes connections: to the server or through a proxy, with TLS where the URL asks
+//! for it, all within one time limit.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -21,12 +22,15 @@ use super::link::Link;
 use super::proxy::Proxy;
 use super::resolver::Resolver;
 
+/// A connection whose other end is gone is noticed within a minute, although an
+/// answer may take ten.
 const KEEPALIVE: Duration = Duration::from_secs(15);
 const KEEPALIVE_PROBES: u32 = 3;
 /// Without an acknowledgement of sent bytes.
 #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
 const USER_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// What decides about a connection, whoever asks for it.
 pub(crate) struct ConnectSettings {
     pub(crate) tls: ClientConfig,
     pub(crate) proxy: Option<Proxy>,
@@ -36,12 +40,14 @@ pub(crate) struct ConnectSettings {
 
 type Connecting = Pin<Box<dyn Future<Output = Result<TokioIo<Link>, BoxError>> + Send>>;
 
+/// Cheap to clone, as the pool wants it.
 #[derive(Clone)]
 pub(crate) struct Connector(Arc<Inner>);
 
 struct Inner {
     tcp: HttpConnector<Resolver>,
     tls: TlsConnector,
+    // With a connector that goes to the proxy directly.
     proxy: Option<(Proxy, Connector)>,
     timeout: Duration,
 }
@@ -74,6 +80,7 @@ impl Connector {
     }
 }
 
+/// `nodelay`: a request is written at once and then waited for.
 fn tcp(timeout: Duration, resolver: Resolver) -> HttpConnector<Resolver> {
     let mut tcp = HttpConnector::new_with_resolver(resolver);
     tcp.enforce_http(false);
@@ -108,6 +115,8 @@ impl Service<Uri> for Connector {
 }
 
 impl Inner {
+    /// Three ways: directly, through a tunnel of a proxy for https, or to a proxy
+    /// that gets the request itself.
     async fn connect(&self, target: Uri) -> Result<Link, BoxError> {
         let link = match &self.proxy {
             None => Link::new(self.tcp.clone().call(target.clone()).await?.into_inner()),
@@ -134,6 +143,7 @@ impl Inner {
         }
     }
 
+    /// An IPv6 address in a URL has brackets, a certificate's name has none.
     async fn encrypt(&self, link: Link, target: &Uri) -> Result<Link, BoxError> {
         let host = target.host().unwrap_or_default();
         let name = host

@@ -1,4 +1,7 @@
 //! Where requests go.
+//!
+//! From a base URL and the API's path. People write base URLs with the version,
+//! without it, with the path, with a slash at the end; all of them mean the same.
 
 use llmnode_model::ext::{Secret, is_credential};
 use llmnode_model::{Category, ModelError};
@@ -7,12 +10,14 @@ use super::headers::ConfigSource;
 use super::percent::query_pairs;
 use super::url::Url;
 
+/// The path of an API, and a base URL as an example for messages.
 #[derive(Clone, Copy)]
 pub(crate) struct ApiPath {
     pub(crate) path: &'static str,
     pub(crate) example: &'static str,
 }
 
+/// `shown`: the URL for messages, without its query.
 #[derive(Clone)]
 pub(crate) struct Endpoint {
     path: &'static str,
@@ -69,6 +74,7 @@ impl Endpoint {
         })
     }
 
+    /// Another API of the same server.
     pub(crate) fn with_path(&self, path: &'static str) -> Endpoint {
         let base = self
             .url
@@ -108,6 +114,7 @@ impl Endpoint {
         }
     }
 
+    /// Keys in the query, encoded and decoded: a server may quote either.
     pub(crate) fn credentials(&self) -> impl Iterator<Item = Secret> {
         let query = self.url.query().unwrap_or_default();
         let encoded = query
@@ -123,6 +130,7 @@ impl Endpoint {
         self.url.authority().to_owned()
     }
 
+    /// For spans and records.
     pub(crate) fn server(&self) -> Option<(&str, u16)> {
         Some((self.url.host(), self.url.port()))
     }

@@ -1,4 +1,15 @@
 //! Reads an error out of whatever a server, or a gateway before it, sends as one.
+//!
+//! There is no common form: an object, an object in an envelope, a list of those, a
+//! text with JSON in it, a web page. And gateways put the provider's error into
+//! their own, in any of these. So members are looked for by name in everything that
+//! can be an envelope, up to a depth, and three things are kept apart, because they
+//! are worth differently:
+//!
+//! - *fields*: values of members such as `code` and `type`, which a provider chose
+//!   from a list;
+//! - *codes*: the words of such a value, for names that nobody has listed;
+//! - the *message*, which is for people, and may quote the prompt.
 
 use std::time::Duration;
 
@@ -11,6 +22,7 @@ use super::reported::value_of;
 use super::retry_after::{number_of_seconds, protobuf_duration};
 use super::usage::usage_of;
 
+/// Of a message; nobody reads more.
 const TEXT_CAP: usize = 16 * 1024;
 
 #[derive(Debug, Default)]
@@ -29,6 +41,7 @@ pub(crate) struct ErrorBody {
     pub(crate) usage: (Option<TokenUsage>, bool),
 }
 
+/// Members that hold an error. `detail` is FastAPI's, `base_resp` MiniMax's.
 const ENVELOPES: [&str; 4] = ["error", "errors", "detail", "base_resp"];
 
 const TEXTS: [&str; 7] = [
@@ -52,6 +65,7 @@ const FIELDS: [&str; 8] = [
     "quotaid",
 ];
 
+/// Members in which codes stand deeper.
 const NESTED_MEMBERS: [&str; 4] = ["innererror", "metadata", "details", "violations"];
 
 /// Seconds: Cloudflare's, and Hugging Face's while it loads a model.
@@ -103,10 +117,12 @@ impl ErrorBody {
         error
     }
 
+    /// Compared as codes are normalised.
     pub(crate) fn has(&self, field: &str) -> bool {
         self.fields.contains(&word(field))
     }
 
+    /// Of several errors, the first.
     fn add(&mut self, value: &Value, depth: usize) {
         match value {
             Value::Array(errors) => errors
@@ -136,6 +152,7 @@ impl ErrorBody {
         }
     }
 
+    /// The members of the object that is the error itself.
     fn add_fields(&mut self, error: &Value, depth: usize) {
         let texts = TEXTS
             .iter()
@@ -184,6 +201,8 @@ impl ErrorBody {
         }
     }
 
+    /// A code, wherever it is nested. The names of its members are compared without
+    /// case and underscores.
     fn add_field(&mut self, value: &Value, name: &str) {
         let is_code_member = FIELDS.contains(&name);
         match value {
@@ -263,6 +282,7 @@ pub(crate) fn word(text: &str) -> String {
         .map_or(plain.clone(), str::to_owned)
 }
 
+/// Letters and digits in lower case.
 fn plain(name: &str) -> String {
     name.chars()
         .filter(char::is_ascii_alphanumeric)
@@ -270,7 +290,8 @@ fn plain(name: &str) -> String {
         .collect()
 }
 
-/// Splits `NOT_ENOUGH_BALANCE`, `not-enough-balance` and `NotEnoughBalance` alike, and `LLMError` into two words.
+/// Splits `NOT_ENOUGH_BALANCE`, `not-enough-balance` and `NotEnoughBalance` alike,
+/// and `LLMError` into two words.
 pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut last = ' ';
@@ -293,7 +314,8 @@ pub(crate) fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Ollama and llama.cpp quote the model: `error parsing tool call: raw='..', err=..`, `Failed to parse input at pos 7: ..`.
+/// Ollama and llama.cpp quote the model: `error parsing tool call: raw='..',
+/// err=..`, `Failed to parse input at pos 7: ..`.
 fn wrote_in(message: &str) -> Option<&str> {
     if let Some(quoted) = message.strip_prefix("error parsing tool call: raw='") {
         return Some(
@@ -306,6 +328,7 @@ fn wrote_in(message: &str) -> Option<&str> {
     Some(behind.split_once(": ")?.1)
 }
 
+/// `Too Many Requests` as a code is the status of that reason.
 fn status_named(name: &str) -> Option<u16> {
     (400..600).find(|status: &u16| {
         let status = StatusCode::from_u16(*status).ok();
@@ -326,6 +349,7 @@ fn is_envelope(value: &Value) -> bool {
     }
 }
 
+/// For events of a stream: an error may stand beside empty choices.
 pub(crate) fn has_error(body: &[u8]) -> bool {
     let Some(body) = value_of(body) else {
         return false;
@@ -367,17 +391,20 @@ fn has_value(body: &Map<String, Value>, name: &str) -> bool {
     )
 }
 
+/// vLLM and others: `"object": "error"`.
 fn is_error_object(body: &Map<String, Value>) -> bool {
     ["object", "type"]
         .iter()
         .any(|name| body.get(*name).and_then(Value::as_str) == Some("error"))
 }
 
+/// Also XML, which no model's API sends.
 pub(crate) fn looks_like_html(body: &[u8]) -> bool {
     let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body);
     body.trim_ascii_start().starts_with(b"<")
 }
 
+/// Faults with their places, as `body.model: field required`.
 fn describe(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -404,6 +431,7 @@ fn describe(value: &Value) -> String {
     }
 }
 
+/// The text of a page is often the reason.
 fn without_tags(page: &str) -> String {
     let text = page
         .split('<')

@@ -1,4 +1,9 @@
 //! The headers of requests: fixed ones, and those that a configuration supplies for each request.
+//!
+//! Order, where two set the same header: the configuration, then what the program
+//! set on the builder. A value that is a credential is marked as sensitive, so that
+//! no `Debug` form shows it, and is kept as a secret, so that messages of servers
+//! that quote it are redacted.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -22,6 +27,8 @@ const FRAMING: [&str; 10] = [
     "upgrade",
 ];
 
+/// A configuration of another library, which may make headers anew for each
+/// request.
 pub(crate) trait ConfigSource: Send + Sync {
     fn url(&self, path: &str) -> Result<String, String>;
 
@@ -31,12 +38,14 @@ pub(crate) trait ConfigSource: Send + Sync {
     fn key(&self) -> Secret;
 }
 
+/// A value, and where it comes from, for messages.
 #[derive(Clone)]
 pub(crate) struct Sourced<T> {
     pub(crate) value: T,
     pub(crate) source: &'static str,
 }
 
+/// What the builder has for headers.
 pub(crate) struct HeaderSettings<'a> {
     pub(crate) key_header: &'static str,
     pub(crate) key: Option<&'a Sourced<Secret>>,
@@ -44,6 +53,8 @@ pub(crate) struct HeaderSettings<'a> {
     pub(crate) config_source: Option<Arc<dyn ConfigSource>>,
 }
 
+/// Without a configuration, all is in `defaults`, and a request is one clone of the
+/// map.
 #[derive(Clone)]
 pub(crate) struct Headers {
     defaults: HeaderMap,
@@ -53,6 +64,7 @@ pub(crate) struct Headers {
     key_exposure: Option<String>,
 }
 
+/// With what must not be shown of them.
 pub(crate) struct RequestHeaders<'a> {
     pub(crate) headers: HeaderMap,
     pub(crate) secrets: Cow<'a, [Secret]>,
@@ -109,6 +121,7 @@ impl Headers {
         &self.secrets
     }
 
+    /// A configuration is code of others, which may panic.
     pub(crate) fn for_request(&self) -> Result<RequestHeaders<'_>, String> {
         let mut headers = self.defaults.clone();
         let Some(source) = &self.config_source else {
@@ -119,8 +132,8 @@ impl Headers {
         };
         let (given, key) = catch_panic(|| (source.headers(), source.key())).map_err(|said| {
             format!(
-                "`config` panicked as it made the headers of the request ({said}); most often the key contains a line \
-                 break or another character that headers cannot have"
+                "`config` panicked as it made the headers of the request ({said}); most often the \
+                 key contains a line break or another character that headers cannot have"
             )
         })?;
         let mut secrets = self.secrets.clone();
@@ -162,6 +175,7 @@ fn defaults() -> HeaderMap {
         .collect()
 }
 
+/// Replaces all values of a name.
 fn put(headers: &mut HeaderMap, new: &HeaderMap) {
     for name in new.keys() {
         headers.remove(name);
@@ -171,6 +185,7 @@ fn put(headers: &mut HeaderMap, new: &HeaderMap) {
     }
 }
 
+/// Of headers that somebody else has made.
 fn mark_credentials(
     mut headers: HeaderMap,
     secrets: &mut Vec<Secret>,
@@ -188,6 +203,7 @@ fn mark_credentials(
     Ok(headers)
 }
 
+/// Errors name the header and never show its value.
 fn program_header(name: &str, given: &Secret) -> Result<(HeaderName, HeaderValue), ModelError> {
     let header =
         HeaderName::from_bytes(name.as_bytes()).map_err(|_| character_fault("name", name))?;
@@ -210,6 +226,7 @@ fn framing(name: &str) -> String {
     format!("the header {name:?} is set by the HTTP client for each request; leave it out")
 }
 
+/// By the header's name, or by the scheme of its value.
 pub(crate) fn is_secret(name: &str, value: &Secret) -> bool {
     let scheme = value
         .reveal()
@@ -240,8 +257,8 @@ fn key_header_value(key: &Sourced<Secret>, header: &str) -> Result<HeaderValue, 
             .all(|byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'\\'))
     {
         let message = format!(
-            "the key in {} is empty, or contains a space, a line break, a quotation mark, a backslash or another \
-             character that no key has",
+            "the key in {} is empty, or contains a space, a line break, a quotation mark, a \
+             backslash or another character that no key has",
             key.source
         );
         return Err(ModelError::unsent(Category::ApiKeyError, message));

@@ -1,4 +1,13 @@
-//! The body of a response, piece by piece. Nothing is read ahead: what nobody asks for stays with the server.
+//! The body of a response, piece by piece. Nothing is read ahead: what nobody asks
+//! for stays with the server.
+//!
+//! Three ends are watched while a piece is waited for: the attempt's own, the idle
+//! time (nothing comes at all, or nothing that counts), and the thinking time
+//! (events come, and no content). Which of them holds depends on what came last,
+//! and that is told by the reader of the answer: only it knows what an event is.
+//!
+//! If nobody polled for a while, the times begin anew: a program that was busy
+//! elsewhere must not take that for a server that is dead.
 
 use std::time::Duration;
 
@@ -15,6 +24,7 @@ const DRAIN_TIMEOUT: Duration = Duration::from_millis(20);
 /// A timer that fires this late shows that nobody polled.
 const LATE_POLL: Duration = Duration::from_secs(1);
 
+/// `read_since`: the bytes since the idle time began.
 pub(crate) struct Incoming<'a> {
     service: &'a Service,
     body: &'a mut ResponseBody,
@@ -29,6 +39,7 @@ pub(crate) struct Incoming<'a> {
     read_since: usize,
 }
 
+/// When to give up, and for which of the two reasons.
 struct IdleEnd {
     timeout: Duration,
     end: Instant,
@@ -67,6 +78,7 @@ impl<'a> Incoming<'a> {
         self.idle = idle.and_then(|idle| Some((idle, now.checked_add(idle)?)));
     }
 
+    /// Both times begin now.
     pub(crate) fn begin_stream(&mut self, idle: Option<Duration>, thinking: Duration) {
         self.set_idle_timeout(idle);
         self.thinking = Instant::now()
@@ -80,6 +92,7 @@ impl<'a> Incoming<'a> {
         self.is_thinking = true;
     }
 
+    /// The model writes: from now on only content counts.
     pub(crate) fn content_came(&mut self) {
         let thinking = self.thinking.map(|(thinking, _)| thinking);
         self.begin_stream(
@@ -105,6 +118,7 @@ impl<'a> Incoming<'a> {
         idle.into_iter().chain(thinking).min_by_key(|idle| idle.end)
     }
 
+    /// The next piece, `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, ModelError> {
         let total = self.deadline.end();
         loop {
@@ -149,6 +163,7 @@ impl<'a> Incoming<'a> {
         }
     }
 
+    /// So that the connection can be used again; not for long.
     pub(crate) async fn drain(&mut self) {
         let end = Instant::now() + DRAIN_TIMEOUT;
         while let Ok(Ok(Some(_))) = timeout_at(end, self.body.chunk()).await {}

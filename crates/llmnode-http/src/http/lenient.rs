@@ -1,7 +1,9 @@
 //! Lenient deserializers: a value of the wrong type becomes `None`.
 //!
-//! What holds a piece of an answer is read strictly instead ([`known_object`], [`known_text`]): left out, it would change what
-//! the model said. There only `null`, and the empty list that some languages write for an empty object, mean nothing.
+//! What holds a piece of an answer is read strictly instead ([`known_object`],
+//! [`known_text`]): left out, it would change what the model said. There only
+//! `null`, and the empty list that some languages write for an empty object, mean
+//! nothing.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,6 +15,8 @@ use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visito
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+/// What a value of each kind becomes. Kinds that are not wanted become the default,
+/// and are read over.
 pub(crate) trait LenientVisitor<'de>: Sized {
     type Value: Default;
 
@@ -39,6 +43,7 @@ pub(crate) enum Number {
     Float(f64),
 }
 
+/// Makes a visitor of serde of it, which never fails because of a type.
 pub(crate) struct Lenient<S>(pub(crate) S);
 
 impl<'de, S: LenientVisitor<'de>> Visitor<'de> for Lenient<S> {
@@ -84,6 +89,7 @@ impl<'de, S: LenientVisitor<'de>> DeserializeSeed<'de> for Lenient<S> {
     }
 }
 
+/// A text; a number counts as its digits, since some servers write ids so.
 struct Text;
 
 impl<'de> LenientVisitor<'de> for Text {
@@ -101,6 +107,7 @@ impl<'de> LenientVisitor<'de> for Text {
     }
 }
 
+/// A number of tokens as a server reports it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Count {
     pub(crate) tokens: Option<u64>,
@@ -127,6 +134,7 @@ pub(crate) fn reported(usage: TokenUsage, figures: &[Count]) -> (Option<TokenUsa
     )
 }
 
+/// Whole floats count, since some languages have no other numbers.
 struct Tokens;
 
 impl LenientVisitor<'_> for Tokens {
@@ -304,6 +312,7 @@ pub(crate) struct First<T> {
     pub(crate) others: bool,
 }
 
+/// Which of several answers it is.
 pub(crate) trait Indexed {
     fn index(&self) -> Count;
 }
@@ -356,6 +365,8 @@ pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     Lenient(Object(PhantomData)).deserialize(from)
 }
 
+/// The strict ones are named `known_`: what is in them is known to be a piece of
+/// the answer.
 pub(crate) fn known_object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     from: D,
 ) -> Result<Option<T>, D::Error> {

@@ -7,10 +7,12 @@ use std::task::{Context, Poll};
 use hyper_util::client::legacy::connect::{Connected, Connection};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+/// For a box of any connection.
 trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
+/// `to_proxy`: hyper then writes the whole URL into the request.
 pub(crate) struct Link {
     stream: Box<dyn Stream>,
     to_proxy: bool,

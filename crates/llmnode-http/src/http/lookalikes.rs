@@ -1,5 +1,9 @@
 //! A model or a key that belongs to another provider, by how its name begins.
+//!
+//! Only for a hint behind a refusal, and only at the hosts of the three providers:
+//! elsewhere any name may be right.
 
+/// The beginnings of its names and keys; the first is the example of the hint.
 struct Provider {
     name: &'static str,
     host: &'static str,
@@ -29,7 +33,8 @@ const PROVIDERS: [Provider; 3] = [
     },
 ];
 
-/// The provider of this host, and the other one that this word belongs to. Gateways and self-hosted servers accept any.
+/// The provider of this host, and the other one that this word belongs to. Gateways
+/// and self-hosted servers accept any.
 fn other(
     host: &str,
     word: &str,

@@ -26,6 +26,7 @@ const ESCAPED_IN_SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'~');
 
+/// A part of a path: a name with a slash stays one part.
 #[cfg(feature = "gemini")]
 pub(crate) fn segment_encoded(text: &str) -> String {
     utf8_percent_encode(text, ESCAPED_IN_SEGMENT).to_string()
@@ -35,10 +36,12 @@ pub(crate) fn decoded(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
+/// As a client would write it into a URL.
 pub(crate) fn user_encoded(text: &str) -> String {
     utf8_percent_encode(text, ESCAPED_IN_USER).to_string()
 }
 
+/// As forms write it: a space is `+`.
 #[cfg(feature = "async-openai")]
 pub(crate) fn form_encoded(text: &str) -> String {
     utf8_percent_encode(text, ESCAPED_IN_QUERY)

@@ -1,4 +1,7 @@
 //! A client for servers other than models.
+//!
+//! For stores of documents and servers of tools, which need connections, proxies
+//! and certificates, and none of what a model's client learns.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,10 +36,12 @@ fn config_fault(message: String) -> ModelError {
 }
 
 impl PlainClient {
-    /// With `secret`, or with a credential in the URL's query, a secret is sent, which leaves this machine by https only.
+    /// With `secret`, or with a credential in the URL's query, a secret is sent,
+    /// which leaves this machine by https only.
     ///
     /// # Errors
-    /// If the URL is not for HTTP, has a password, or is not safe for a secret; if TLS is not possible.
+    /// If the URL is not for HTTP, has a password, or is not safe for a secret; if
+    /// TLS is not possible.
     pub fn new(url: &str, secret: bool) -> Result<Self, ModelError> {
         let example = "write it like https://mcp.example/mcp";
         let url =

@@ -1,4 +1,8 @@
 //! Proxies: which one requests go through, and which parts of a proxy's URL are secret.
+//!
+//! By the variables that curl and others read, in both spellings. Errors never show
+//! the URL, since it may have a password. An unreadable one is an error, since
+//! ignoring it would send requests past the proxy.
 
 use std::ffi::OsString;
 
@@ -18,6 +22,7 @@ const ALL: Names = ["ALL_PROXY", "all_proxy"];
 const EXCEPTIONS: Names = ["NO_PROXY", "no_proxy"];
 const UNREADABLE: &str = "the proxy's URL cannot be read; write it like http://proxy.example:3128";
 
+/// Where it is, and what is sent to it as its credentials.
 pub(crate) struct Proxy {
     pub(crate) uri: http::Uri,
     pub(crate) credentials: Option<HeaderValue>,
@@ -26,6 +31,8 @@ pub(crate) struct Proxy {
 }
 
 impl Proxy {
+    /// A scheme that is not supported is an error of its own: SOCKS is easily
+    /// expected.
     pub(crate) fn parse(text: &str) -> Result<Proxy, String> {
         let (scheme, rest) = match text.trim().split_once("://") {
             Some((scheme, rest)) => (scheme.to_ascii_lowercase(), rest),
@@ -57,8 +64,8 @@ impl Proxy {
         ))
     }
 
-    /// From the environment, for this server. An unreadable variable that applies is an error: ignoring it would send
-    /// requests a way that nobody asked for.
+    /// From the environment, for this server. An unreadable variable that applies
+    /// is an error: ignoring it would send requests a way that nobody asked for.
     pub(crate) fn of_environment(server: &Url) -> Result<Option<Proxy>, String> {
         // Within CGI, HTTP_PROXY may be a header of whoever sent the request.
         if std::env::var_os("REQUEST_METHOD").is_some() || is_excepted(server) {
@@ -93,6 +100,7 @@ impl Proxy {
     }
 }
 
+/// The first that is set and not blank.
 fn variable(names: Names) -> Option<(&'static str, OsString)> {
     let set = names
         .into_iter()
@@ -100,6 +108,7 @@ fn variable(names: Names) -> Option<(&'static str, OsString)> {
     set.filter(|(_, value)| value.to_str().is_none_or(|value| !value.trim().is_empty()))
 }
 
+/// By hyper-util's matcher, which knows domains and networks.
 fn is_excepted(server: &Url) -> bool {
     let Some((_, exceptions)) = variable(EXCEPTIONS) else {
         return false;
@@ -124,14 +133,17 @@ fn unsupported(scheme: &str) -> String {
         _ => "the proxy's URL begins with neither http:// nor https://".to_owned(),
     };
     format!(
-        "{what}; only proxies of http and https are supported. Write it like http://proxy.example:3128"
+        "{what}; only proxies of http and https are supported. Write it like \
+         http://proxy.example:3128"
     )
 }
 
+/// The credentials as a request carries them.
 fn basic(user: &str, password: &str) -> String {
     STANDARD.encode(format!("{}:{}", decoded(user), decoded(password)))
 }
 
+/// Of all variables, since another library may use the others.
 pub(crate) fn env_secrets() -> Vec<Secret> {
     let names = [HTTPS, HTTP, ALL].into_iter().flatten();
     names
@@ -140,7 +152,8 @@ pub(crate) fn env_secrets() -> Vec<Secret> {
         .collect()
 }
 
-/// A lone user name is a token. In all forms: as written, encoded, decoded, and as requests carry it.
+/// A lone user name is a token. In all forms: as written, encoded, decoded, and as
+/// requests carry it.
 pub(crate) fn secrets(url: &str) -> Vec<Secret> {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();

@@ -1,8 +1,11 @@
 //! What a provider says of its rate limits in the headers of an answer.
 //!
-//! OpenAI and those that follow it write `x-ratelimit-{limit,remaining,reset}-{requests,tokens}`, with resets such as `6m0s`;
-//! Anthropic `anthropic-ratelimit-{requests,tokens}-{limit,remaining,reset}`, with times of RFC 3339; others
-//! `x-ratelimit-{limit,remaining,reset}` alone, with seconds, or a time since 1970 in seconds or milliseconds.
+//! OpenAI and those that follow it write
+//! `x-ratelimit-{limit,remaining,reset}-{requests,tokens}`, with resets such as
+//! `6m0s`; Anthropic
+//! `anthropic-ratelimit-{requests,tokens}-{limit,remaining,reset}`, with times of
+//! RFC 3339; others `x-ratelimit-{limit,remaining,reset}` alone, with seconds, or a
+//! time since 1970 in seconds or milliseconds.
 
 use std::time::{Duration, SystemTime};
 
@@ -12,10 +15,13 @@ use llmnode_model::gate::{RateLimit, RateLimits};
 use super::retry_after::rfc3339;
 use super::wait_hint::duration;
 
-/// A number of seconds that is larger is a time since 1970; one that is larger still is in milliseconds.
+/// A number of seconds that is larger is a time since 1970; one that is larger
+/// still is in milliseconds.
 const EPOCH_SECONDS: f64 = 1e8;
 const EPOCH_MILLISECONDS: f64 = 1e11;
 
+/// `None` of a kind whose figures are not there or cannot be read: nobody paces by
+/// half a figure.
 pub(crate) fn rate_limits(headers: &HeaderMap, is_providers: bool, now: SystemTime) -> RateLimits {
     RateLimits {
         requests: of_kind(headers, "requests", now).or_else(|| {
@@ -43,6 +49,7 @@ fn of_kind(headers: &HeaderMap, kind: &str, now: SystemTime) -> Option<RateLimit
     })
 }
 
+/// `figure`: finds the value of one of the three headers.
 fn read<'h>(figure: &impl Fn(&str) -> Option<&'h str>, now: SystemTime) -> Option<RateLimit> {
     let remaining = figure("remaining")?.trim().parse().ok()?;
     let limit = figure("limit").and_then(|limit| limit.trim().parse().ok());
@@ -63,6 +70,7 @@ fn until(since_epoch: Duration, now: SystemTime) -> Option<Duration> {
     time.duration_since(now).ok()
 }
 
+/// A number, a duration in words, or a time.
 fn reset(text: &str, now: SystemTime) -> Option<Duration> {
     if let Ok(number) = text.trim().parse::<f64>() {
         return match number {

@@ -1,4 +1,8 @@
 //! Redirects within the same server, which are remembered.
+//!
+//! They are not followed within a request: with most statuses a POST would become a
+//! GET, and each request has to be an attempt with its own record. The first
+//! attempt fails with the target learned, the next one asks it.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -7,11 +11,13 @@ use super::url::Url;
 /// As many as a call has requests that are asked in another way.
 const MAX_HOPS: usize = 4;
 
-/// Newest last. Learned like a refusal: each request is an attempt, and the next call starts at the target.
+/// Newest last. Learned like a refusal: each request is an attempt, and the next
+/// call starts at the target.
 #[derive(Debug, Default)]
 pub(crate) struct Redirects(Mutex<Vec<Url>>);
 
 impl Redirects {
+    /// Where to send the next request.
     pub(crate) fn current(&self, endpoint: &Url) -> Url {
         self.lock().last().unwrap_or(endpoint).clone()
     }

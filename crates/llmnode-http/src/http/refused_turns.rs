@@ -1,6 +1,8 @@
-//! Refusals of the conversation that was sent: of ids of calls, and of what goes back with the model's own messages.
+//! Refusals of the conversation that was sent: of ids of calls, and of what goes
+//! back with the model's own messages.
 //!
-//! They come before all others, since their texts also name fields of the request (`thinking`, `reasoning`, `tool`).
+//! They come before all others, since their texts also name fields of the request
+//! (`thinking`, `reasoning`, `tool`).
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TurnPart {
@@ -16,7 +18,8 @@ pub(crate) enum TurnPart {
     ServerToolsMark,
 }
 
-/// What a text says of a part that it does not take. `must be passed back` and `is missing` say the contrary.
+/// What a text says of a part that it does not take. `must be passed back` and `is
+/// missing` say the contrary.
 const REFUSES: [&str; 9] = [
     "not permitted",
     "extra_forbidden",
@@ -30,6 +33,7 @@ const REFUSES: [&str; 9] = [
 ];
 
 /// `text`: in lower case.
+/// The order is from the most particular text to the most general.
 pub(crate) fn refused_turn(param: &str, text: &str) -> Option<TurnPart> {
     if refuses_id(param, text) {
         return Some(TurnPart::CallId);
@@ -46,7 +50,8 @@ pub(crate) fn refused_turn(param: &str, text: &str) -> Option<TurnPart> {
     refuses_server_tools_mark(text).then_some(TurnPart::ServerToolsMark)
 }
 
-/// An id that has no result, or none of its own, is another fault: it is in the conversation, not in the id's form.
+/// An id that has no result, or none of its own, is another fault: it is in the
+/// conversation, not in the id's form.
 fn refuses_id(param: &str, text: &str) -> bool {
     let names = [
         "tool call id",
@@ -75,7 +80,8 @@ fn refuses_id(param: &str, text: &str) -> bool {
     is_id && forms.iter().any(|form| text.contains(form))
 }
 
-/// Anthropic: thoughts that were made behind another beginning of the conversation, or the remedy that was sent for them.
+/// Anthropic: thoughts that were made behind another beginning of the conversation,
+/// or the remedy that was sent for them.
 fn refuses_bound_thoughts(text: &str) -> bool {
     [
         "bound to a different conversation",
@@ -107,7 +113,8 @@ fn wants_reasoning(text: &str) -> bool {
             .any(|phrase| text.contains(phrase))
 }
 
-/// Google's older endpoints, and gateways, which do not know the field. One that wants it is asked with it already.
+/// Google's older endpoints, and gateways, which do not know the field. One that
+/// wants it is asked with it already.
 fn refuses_server_tools_mark(text: &str) -> bool {
     let names = [
         "includeserversidetoolinvocations",
@@ -134,20 +141,24 @@ mod tests {
                 Some(CallId),
             ),
             (
-                "Invalid 'input[3].call_id': string too long. Expected a string with maximum length 64.",
+                "Invalid 'input[3].call_id': string too long. Expected a string with maximum \
+                 length 64.",
                 Some(CallId),
             ),
             (
-                "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'.",
+                "An assistant message with 'tool_calls' must be followed by tool messages \
+                 responding to each 'tool_call_id'.",
                 None,
             ),
             ("No tool output found for function call call_1.", None),
             (
-                "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation.",
+                "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound \
+                 to a different conversation.",
                 Some(BoundThoughts),
             ),
             (
-                "Unexpected value(s) `thinking-binding-controls-2026-08-01` for the `anthropic-beta` header.",
+                "Unexpected value(s) `thinking-binding-controls-2026-08-01` for the \
+                 `anthropic-beta` header.",
                 Some(BoundThoughts),
             ),
             (
@@ -167,7 +178,8 @@ mod tests {
                 Some(Reasoning),
             ),
             (
-                "'messages.1' : for 'role:assistant' the following must be satisfied[('messages.1' : property 'reasoning' is unsupported)]",
+                "'messages.1' : for 'role:assistant' the following must be satisfied[('messages.1' \
+                 : property 'reasoning' is unsupported)]",
                 Some(Reasoning),
             ),
             (
@@ -175,7 +187,8 @@ mod tests {
                 Some(NoReasoning),
             ),
             (
-                "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2",
+                "thinking is enabled but reasoning_content is missing in assistant tool call \
+                 message at index 2",
                 Some(NoReasoning),
             ),
             (
@@ -187,11 +200,13 @@ mod tests {
                 None,
             ),
             (
-                "Invalid JSON payload received. Unknown name \"includeServerSideToolInvocations\" at 'tool_config': Cannot find field.",
+                "Invalid JSON payload received. Unknown name \"includeServerSideToolInvocations\" \
+                 at 'tool_config': Cannot find field.",
                 Some(ServerToolsMark),
             ),
             (
-                "Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with Function calling.",
+                "Please enable tool_config.include_server_side_tool_invocations to use Built-in \
+                 tools with Function calling.",
                 None,
             ),
         ] {

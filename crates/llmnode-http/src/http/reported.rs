@@ -1,9 +1,11 @@
 //! What a server reports of usage beside an answer.
 //!
-//! It never costs the answer, which is paid for: a report may stand there twice, have a member twice, be a list, or have
-//! figures that no number can hold. So an object is read with its report, as nearly all are written ([`read`]). Where that
-//! fails, the reports are taken out of it as they were written ([`Apart`]), and each is read by itself. Of several reports the
-//! larger figures count, since totals only grow.
+//! It never costs the answer, which is paid for: a report may stand there twice,
+//! have a member twice, be a list, or have figures that no number can hold. So an
+//! object is read with its report, as nearly all are written ([`read`]). Where that
+//! fails, the reports are taken out of it as they were written ([`Apart`]), and
+//! each is read by itself. Of several reports the larger figures count, since
+//! totals only grow.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -34,8 +36,8 @@ pub(crate) fn read<'a, T: Reporting<'a>>(json: &'a [u8]) -> serde_json::Result<T
     from_json(json).or_else(|_| read_apart(json))
 }
 
-/// From a byte slice, serde_json checks the UTF-8 of each text by itself, which takes longer. A byte that is not UTF-8 counts
-/// only where a text with it is read.
+/// From a byte slice, serde_json checks the UTF-8 of each text by itself, which
+/// takes longer. A byte that is not UTF-8 counts only where a text with it is read.
 pub(crate) fn from_json<'a, T: Deserialize<'a>>(json: &'a [u8]) -> serde_json::Result<T> {
     match std::str::from_utf8(json) {
         Ok(text) => serde_json::from_str(text),
@@ -150,8 +152,8 @@ fn figures_in<T: DeserializeOwned>(report: &RawValue) -> Option<T> {
     direct.or_else(|_| T::deserialize(readable(report))).ok()
 }
 
-/// The same with what a number can hold, and each member once: of two numbers the larger. What is deeper is `null`, and so are values
-/// beyond the most.
+/// The same with what a number can hold, and each member once: of two numbers the
+/// larger. What is deeper is `null`, and so are values beyond the most.
 fn readable(json: &RawValue) -> Value {
     let mut left = MOST_VALUES;
     readable_at(json, MOST_DEPTH, &mut left)

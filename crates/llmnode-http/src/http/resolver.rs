@@ -1,4 +1,7 @@
 //! Addresses of names. Names of this machine are not looked up.
+//!
+//! The system's resolver, on a thread for things that block, as it has no other
+//! form.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
@@ -53,6 +56,7 @@ impl Service<Name> for Resolver {
     }
 }
 
+/// `localhost` and names below it are this machine, whatever a hosts file says.
 async fn addresses(name: &str) -> io::Result<Vec<SocketAddr>> {
     // RFC 6761: no resolver decides where the key goes.
     if is_localhost(name) {

@@ -1,4 +1,8 @@
 //! How long a server asks to wait before the next request.
+//!
+//! Only read here; whether and how long is waited, the runtime decides.
+//! `retry-after-ms` is OpenAI's and more exact, so it goes first; `retry-after` is
+//! seconds or a date.
 
 use std::time::{Duration, SystemTime};
 
@@ -8,8 +12,9 @@ use serde_json::Value;
 /// LiteLLM renames the headers of the provider behind it.
 const PREFIXES: [&str; 2] = ["", "llm_provider-"];
 
-/// The longest if repeated; ignores zero, negative, past and unreadable ones. `x-ratelimit-reset-*` says when a limit
-/// is fully restored, not when the next request may come.
+/// The longest if repeated; ignores zero, negative, past and unreadable ones.
+/// `x-ratelimit-reset-*` says when a limit is fully restored, not when the next
+/// request may come.
 pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     PREFIXES.iter().find_map(|prefix| {
         let in_milliseconds = longest(headers, &format!("{prefix}retry-after-ms"), |value| {
@@ -23,6 +28,7 @@ pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Durati
     })
 }
 
+/// Of a header that stands there several times.
 fn longest(
     headers: &HeaderMap,
     name: &str,
@@ -40,6 +46,8 @@ fn until_date(value: &str, now: SystemTime) -> Option<Duration> {
     (!wait.is_zero()).then_some(wait)
 }
 
+/// A header of OpenAI's and Anthropic's, by which a server says whether to try
+/// again.
 pub(crate) fn should_retry(headers: &HeaderMap) -> Option<bool> {
     PREFIXES.iter().find_map(|prefix| {
         let word = headers
@@ -50,6 +58,7 @@ pub(crate) fn should_retry(headers: &HeaderMap) -> Option<bool> {
     })
 }
 
+/// As a number or a text.
 pub(crate) fn number_of_seconds(value: &Value) -> Option<Duration> {
     match value {
         Value::Number(number) => seconds(&number.to_string(), 1.0),
@@ -63,6 +72,7 @@ pub(crate) fn protobuf_duration(text: &str) -> Option<Duration> {
     seconds(text.strip_suffix('s')?, 1.0)
 }
 
+/// In units of so many seconds.
 fn seconds(text: &str, unit: f64) -> Option<Duration> {
     let seconds = text.trim().parse::<f64>().ok()? * unit;
     // `from_secs_f64` panics on values that a header may have.
@@ -71,7 +81,8 @@ fn seconds(text: &str, unit: f64) -> Option<Duration> {
         .filter(|wait| !wait.is_zero())
 }
 
-/// `Sun, 06 Nov 1994 08:49:37 GMT`, or one of the two older forms that recipients must accept (RFC 9110, 5.6.7).
+/// `Sun, 06 Nov 1994 08:49:37 GMT`, or one of the two older forms that recipients
+/// must accept (RFC 9110, 5.6.7).
 fn http_date(text: &str) -> Option<SystemTime> {
     const MONTHS: [&str; 12] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",

@@ -1,14 +1,18 @@
 //! Maps errors of providers to categories, as data: the first row that matches wins.
 //!
-//! The order matters: fields that a provider documents come first, then the status, then texts, and those only under a status
-//! that leaves open what happened. Each row is for a provider whose documentation or source is named beside it, or at the row
-//! of `errors.jsonl` that shows it. Unknown errors are classified by their status.
+//! The order matters: fields that a provider documents come first, then the status,
+//! then texts, and those only under a status that leaves open what happened. Each
+//! row is for a provider whose documentation or source is named beside it, or at
+//! the row of `errors.jsonl` that shows it. Unknown errors are classified by their
+//! status.
 
 use llmnode_model::Category::{
     self, ApiKeyError, BadRequest, BadResponse, ContentFilter, ContextLengthError, NotFound,
     QuotaError, RateLimitError, SchemaError, ServerError, Timeout,
 };
 
+/// One row. Its place in the table matters, so a new row goes behind those that are
+/// surer.
 pub(crate) struct Rule {
     /// A single digit is a class of statuses; empty: any.
     pub(crate) status: &'static [u16],
@@ -16,11 +20,14 @@ pub(crate) struct Rule {
     pub(crate) category: Category,
 }
 
+/// What has to be in the body, from the surest on.
 pub(crate) enum BodyPattern {
     None,
-    /// Any of these, separated by spaces, normalised by [`word`](super::error_body::word); `*word*` matches a part.
+    /// Any of these, separated by spaces, normalised by
+    /// [`word`](super::error_body::word); `*word*` matches a part.
     Field(&'static str),
-    /// A code with a word of each list and none of [`EXCLUDED_WORDS`]; and a text with the second string.
+    /// A code with a word of each list and none of [`EXCLUDED_WORDS`]; and a text
+    /// with the second string.
     Words(&'static [&'static str], &'static str),
     Param(&'static str),
     Phrase(&'static [&'static str]),
@@ -28,6 +35,7 @@ pub(crate) enum BodyPattern {
     Word(&'static [&'static str]),
 }
 
+/// So that a row is a line.
 const fn rule(status: &'static [u16], pattern: BodyPattern, category: Category) -> Rule {
     Rule {
         status,
@@ -36,6 +44,7 @@ const fn rule(status: &'static [u16], pattern: BodyPattern, category: Category) 
     }
 }
 
+/// A row for names of codes that nobody has listed: by their words.
 const fn code(words: &'static [&'static str], category: Category) -> Rule {
     rule(&[], BodyPattern::Words(words, ""), category)
 }
@@ -46,6 +55,7 @@ pub(super) const EXCLUDED_WORDS: &str =
 
 /// What happened is open: a success that holds an error, a bad request, a failure of the server.
 const AMBIGUOUS_STATUSES: &[u16] = &[2, 400, 413, 422, 5];
+/// Statuses under which providers say that an account is empty.
 const UNPAID: &[u16] = &[2, 400, 403, 429];
 /// With a refusal, the status says more than a word such as `timeout`.
 const SERVER_FAILURE_STATUSES: &[u16] = &[2, 429, 5];
@@ -59,11 +69,13 @@ pub(crate) const RULES: &[Rule] = &[
         BodyPattern::Word(&["arrears", "balance", "credits", "funds", "余额"]),
         QuotaError,
     ),
-    // Conclusive fields, whatever the status. OpenAI's undocumented ones are in pydantic-ai's _model_errors.py.
+    // Conclusive fields, whatever the status. OpenAI's undocumented ones are in
+    // pydantic-ai's _model_errors.py.
     rule(
         &[],
         BodyPattern::Field(
-            "contextlengthexceeded contextwindowexceeded exceedcontextsize requesttoolarge tokenslimitreached",
+            "contextlengthexceeded contextwindowexceeded exceedcontextsize requesttoolarge \
+             tokenslimitreached",
         ),
         ContextLengthError,
     ),
@@ -76,8 +88,9 @@ pub(crate) const RULES: &[Rule] = &[
     rule(
         &[],
         BodyPattern::Field(
-            "accountoverdue allocationquotafreetieronly arrearage billing blockedapiaccess exceededcurrentquota \
-             insufficientquota organizationusagelimitexceeded servicequotaexceeded",
+            "accountoverdue allocationquotafreetieronly arrearage billing blockedapiaccess \
+             exceededcurrentquota insufficientquota organizationusagelimitexceeded \
+             servicequotaexceeded",
         ),
         QuotaError,
     ),
@@ -112,8 +125,8 @@ pub(crate) const RULES: &[Rule] = &[
     rule(
         &[],
         BodyPattern::Field(
-            "biopolicy contentfilter datainspectionfailed flaggedinput invalidprompt misalignmentpolicyviolation \
-             responsibleaipolicyviolation",
+            "biopolicy contentfilter datainspectionfailed flaggedinput invalidprompt \
+             misalignmentpolicyviolation responsibleaipolicyviolation",
         ),
         ContentFilter,
     ),
@@ -180,8 +193,8 @@ pub(crate) const RULES: &[Rule] = &[
     rule(
         &[],
         BodyPattern::Field(
-            "accessdenied apikeyinvalid auth authentication invalidapikey invalidauthentication nodbconnection \
-             organizationrestricted permission permissiondenied unauthenticated",
+            "accessdenied apikeyinvalid auth authentication invalidapikey invalidauthentication \
+             nodbconnection organizationrestricted permission permissiondenied unauthenticated",
         ),
         ApiKeyError,
     ),
@@ -323,6 +336,7 @@ pub(crate) const RULES: &[Rule] = &[
     rule(&[429], BodyPattern::None, RateLimitError),
 ];
 
+/// What the first digit says, for everything that no row knows.
 pub(crate) fn by_class(status: u16) -> Category {
     match status {
         200..=299 | 500.. => ServerError,

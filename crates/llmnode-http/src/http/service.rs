@@ -1,4 +1,10 @@
 //! One request over HTTP: sent once, read up to a cap, with a distinct error for every failure.
+//!
+//! Failures are told apart by what may have happened at the server, since that
+//! decides whether the request may be repeated: *unreached* (nothing was sent: it
+//! can be repeated), *begun* (it may have been processed), *broken off* (it has
+//! been). So a request's body notes when it is first read, which is when there is a
+//! connection.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,9 +23,10 @@ use super::client_error::ClientError;
 use super::endpoint::{Endpoint, shown};
 use super::url::Url;
 
-pub(crate) const PROXY_CREDENTIALS: &str = "; the proxy asks for a user name and a password: write them into its URL, as in \
-     http://user:password@proxy.example:3128";
+pub(crate) const PROXY_CREDENTIALS: &str = "; the proxy asks for a user name and a password: write \
+     them into its URL, as in http://user:password@proxy.example:3128";
 
+/// What a handle has of one server.
 pub(crate) struct Service {
     pub(crate) client: Client,
     pub(crate) endpoint: Endpoint,
@@ -33,6 +40,7 @@ pub(crate) struct Service {
     pub(crate) body_cap: usize,
 }
 
+/// One request, ready to be sent.
 pub(crate) struct Outgoing<'u> {
     pub(crate) url: &'u Url,
     pub(crate) headers: HeaderMap,
@@ -41,6 +49,7 @@ pub(crate) struct Outgoing<'u> {
     pub(crate) streams: bool,
 }
 
+/// When an attempt ends, and how long it was allowed to take, for the message.
 #[derive(Clone, Copy)]
 pub(crate) struct Deadline {
     end: Instant,
@@ -54,6 +63,7 @@ impl Deadline {
 }
 
 impl Service {
+    /// The attempt's own timeout, or the handle's.
     pub(crate) fn deadline(&self, timeout: Option<Duration>) -> Deadline {
         // The clock cannot represent longer timeouts.
         const CENTURY: Duration = Duration::from_secs(100 * 365 * 86_400);
@@ -103,6 +113,8 @@ impl Service {
         }
     }
 
+    /// `x-client-request-id` makes it possible to ask a provider about a request
+    /// whose answer was lost.
     fn request(&self, outgoing: Outgoing<'_>, begun: &Arc<AtomicBool>) -> Request {
         let Outgoing {
             url,
@@ -148,8 +160,8 @@ impl Service {
             return Some(Ok(target));
         }
         let message = format!(
-            "{} redirects to {}; the request was not repeated there, so the key stays here. If that server is \
-             meant, make it the base URL",
+            "{} redirects to {}; the request was not repeated there, so the key stays here. If \
+             that server is meant, make it the base URL",
             self.endpoint.shown,
             shown(&target),
         );
@@ -168,17 +180,18 @@ impl Service {
         }
         let target = target.map_or_else(|_| "another server".to_owned(), |target| shown(&target));
         let message = format!(
-            "{}: the client of `http_client` followed a redirect to {target}, perhaps with the key; make the client with \
-             redirects switched off",
+            "{}: the client of `http_client` followed a redirect to {target}, perhaps with the \
+             key; make the client with redirects switched off",
             self.endpoint.shown,
         );
         Some(ModelError::new(Category::BadRequest, message))
     }
 
+    /// Three messages follow that differ in what a person can do about them.
     pub(super) fn idle(&self, idle: Duration, read: usize) -> ModelError {
         let message = format!(
-            "{}: the stream stood at {read} bytes, and nothing of the answer came within {idle:?} (idle timeout; the request \
-             may have been processed)",
+            "{}: the stream stood at {read} bytes, and nothing of the answer came within {idle:?} \
+             (idle timeout; the request may have been processed)",
             self.endpoint.shown
         );
         ModelError::new(Category::Timeout, message)
@@ -186,8 +199,9 @@ impl Service {
 
     pub(super) fn thinks_too_long(&self, thinking: Duration, read: usize) -> ModelError {
         let message = format!(
-            "{}: the stream stood at {read} bytes, and neither text nor arguments came within {thinking:?}, although events \
-             did (thinking timeout; raise `thinking_timeout` for a model that thinks for longer)",
+            "{}: the stream stood at {read} bytes, and neither text nor arguments came within \
+             {thinking:?}, although events did (thinking timeout; raise `thinking_timeout` for a \
+             model that thinks for longer)",
             self.endpoint.shown
         );
         ModelError::new(Category::Timeout, message)
@@ -196,11 +210,13 @@ impl Service {
     pub(super) fn timed_out(&self, state: &str, Deadline { timeout, .. }: Deadline) -> ModelError {
         let shown = &self.endpoint.shown;
         let message = format!(
-            "{shown}: {state} within {timeout:?} (attempt timeout; the request may have been processed)"
+            "{shown}: {state} within {timeout:?} (attempt timeout; the request may have been \
+             processed)"
         );
         ModelError::new(Category::Timeout, message)
     }
 
+    /// Another attempt would be as long.
     pub(crate) fn over_cap(&self) -> ModelError {
         let message = format!(
             "{}: the response is longer than {} bytes (body cap)",
@@ -209,6 +225,7 @@ impl Service {
         ModelError::new(Category::BadResponse, message).retry(Retry::No)
     }
 
+    /// In order: what may have been processed, then why there is no connection.
     pub(crate) fn send_failure(&self, error: &ClientError, begun: bool) -> ModelError {
         let Service {
             endpoint,
@@ -246,8 +263,8 @@ impl Service {
             ModelError::unreached(Category::ConfigError, message).retry(Retry::No)
         } else if bad_certificate(error) {
             let message = format!(
-                "{host}: the server's certificate is not trusted ({cause}); add its authority as a root \
-                 certificate if you trust it"
+                "{host}: the server's certificate is not trusted ({cause}); add its authority as a \
+                 root certificate if you trust it"
             );
             ModelError::unreached(Category::Network, message).retry(Retry::No)
         } else if error
@@ -285,8 +302,9 @@ impl Service {
     }
 }
 
-/// llama.cpp closes the connection after each stream despite `Keep-Alive: timeout=5, max=100`: a request sent just then
-/// is lost, and may have been processed.
+/// llama.cpp closes the connection after each stream despite `Keep-Alive:
+/// timeout=5, max=100`: a request sent just then is lost, and may have been
+/// processed.
 fn close_after_stream(response: &Response, connection: &CaptureConnection) {
     let is_llama = response
         .headers()
@@ -321,6 +339,7 @@ impl Drop for UnsentGuard<'_> {
     }
 }
 
+/// Certificates do not become trusted by trying again.
 fn bad_certificate(error: &ClientError) -> bool {
     error.causes().any(|error| {
         matches!(

@@ -1,4 +1,9 @@
-//! Decodes server-sent events, as the HTML standard defines them, from bytes that arrive in any pieces.
+//! Decodes server-sent events, as the HTML standard defines them, from bytes that
+//! arrive in any pieces.
+//!
+//! Two deviations from the standard, because servers need them: an event that lacks
+//! its empty line is passed on at the end of the body, and JSON that stands between
+//! events without a field name is kept, as some of Google's errors come so.
 
 use std::ops::ControlFlow;
 
@@ -6,6 +11,8 @@ use memchr::memchr2;
 
 use super::error_body::has_error;
 
+/// The data of one event. `is_complete`: its empty line came, so nothing is missing
+/// of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Event<'a> {
     pub(crate) data: &'a [u8],
@@ -18,6 +25,7 @@ pub(crate) struct Event<'a> {
 pub(crate) struct Decoder {
     line: Vec<u8>,
     data: Option<Vec<u8>>,
+    // Lines of no field that may be JSON.
     json_since_data: Vec<u8>,
     is_error: bool,
     /// After a carriage return: a following line feed belongs to it.
@@ -28,6 +36,8 @@ pub(crate) struct Decoder {
 }
 
 impl Decoder {
+    /// `take` is called for each event that is whole. Lines that are within one
+    /// piece are not copied.
     pub(crate) fn push<B>(
         &mut self,
         mut bytes: &[u8],
@@ -60,7 +70,8 @@ impl Decoder {
         ControlFlow::Continue(())
     }
 
-    /// Also passes on an event that lacks its empty line, and an error that Google sends as plain JSON.
+    /// Also passes on an event that lacks its empty line, and an error that Google
+    /// sends as plain JSON.
     pub(crate) fn end<B>(
         &mut self,
         mut take: impl FnMut(Event<'_>) -> ControlFlow<B>,
@@ -81,14 +92,18 @@ impl Decoder {
         ControlFlow::Continue(())
     }
 
+    /// How much memory it takes, for the cap.
     pub(crate) fn buffered(&self) -> usize {
         self.line.len() + self.data.as_ref().map_or(0, Vec::len) + self.json_since_data.len()
     }
 
+    /// How much data came in all: comments, which servers send to keep a connection
+    /// open, do not count.
     pub(crate) fn data_bytes(&self) -> usize {
         self.data_bytes
     }
 
+    /// A field with its value, or an empty line, which ends the event.
     fn end_line<B>(
         &mut self,
         line: &[u8],
@@ -207,7 +222,8 @@ mod tests {
         "data\ndata: x\n\ndata:\n\nretry: 5\n\ndata: last",
         "data: é\u{1F600}\n\nnothing: y\ndata: z\n\r\n",
         "\r\n\n\r\rdata: a\n\ndata: b\r\n\r\n",
-        "data: a line of more than thirty-two bytes, and of more than\ndata: sixty-four of them, with the\r\n\r\ndata: x\n\n",
+        "data: a line of more than thirty-two bytes, and of more than\ndata: sixty-four of them, \
+         with the\r\n\r\ndata: x\n\n",
     ];
 
     #[test]

@@ -7,7 +7,9 @@ use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::Verifier;
 
-/// Trusts the system's certificates and `extra`. Fails if there are none, or if one of `extra` is unusable.
+/// Trusts the system's certificates and `extra`. Fails if there are none, or if one
+/// of `extra` is unusable. The platform's verifier is asked, so that certificates
+/// of a company's own authority work as in its browsers.
 pub(crate) fn trusting_system(
     extra: Vec<CertificateDer<'static>>,
 ) -> Result<ClientConfig, rustls::Error> {

@@ -1,6 +1,8 @@
-//! URLs of servers: `fluent-uri` parses, normalises and resolves by RFC 3986; the rules above it are here.
+//! URLs of servers: `fluent-uri` parses, normalises and resolves by RFC 3986; the
+//! rules above it are here.
 //!
-//! Whatever two readers of a URL could understand differently is refused, since the key goes where it leads.
+//! Whatever two readers of a URL could understand differently is refused, since the
+//! key goes where it leads.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -52,6 +54,7 @@ impl Url {
             .map_err(|error| format!("cannot be read ({error})"))
     }
 
+    /// A reference of a `Location` header, which may be a path alone.
     pub(crate) fn resolve(&self, reference: &str) -> Option<Url> {
         let base = self.to_string();
         let resolved = UriRef::parse(reference.trim())
@@ -60,6 +63,7 @@ impl Url {
         Url::parse(resolved.ok()?.as_str()).ok()
     }
 
+    /// The query stays.
     pub(crate) fn with_path(&self, path: &str) -> Result<Url, String> {
         let query = self
             .query()
@@ -79,6 +83,7 @@ impl Url {
         http::Uri::from_parts(parts).map(Url).map_err(unreadable)
     }
 
+    /// Never empty in a URL that was parsed.
     pub(crate) fn scheme(&self) -> &str {
         self.0.scheme_str().unwrap_or_default()
     }
@@ -87,7 +92,8 @@ impl Url {
         self.scheme() == "https"
     }
 
-    /// IPv6 addresses are in brackets. `http::Uri` would look for a user each time, and there is none.
+    /// IPv6 addresses are in brackets. `http::Uri` would look for a user each time,
+    /// and there is none.
     pub(crate) fn host(&self) -> &str {
         let authority = self.authority();
         let end = authority.rfind([':', ']']);
@@ -104,6 +110,7 @@ impl Url {
             .map_or("", |authority| authority.as_str())
     }
 
+    /// The scheme's, if none is written.
     pub(crate) fn port(&self) -> u16 {
         self.0
             .port_u16()
@@ -126,6 +133,7 @@ impl Url {
         (self.scheme(), self.authority()) == (other.scheme(), other.authority())
     }
 
+    /// If the host is an address, and no name.
     pub(crate) fn address(&self) -> Option<IpAddr> {
         let host = self.host();
         host.strip_prefix('[')
@@ -140,6 +148,7 @@ impl Url {
         Some(self.host()).filter(|host| is_localhost(host))
     }
 
+    /// Whether what is sent there stays on this machine.
     pub(crate) fn is_loopback(&self) -> bool {
         match self.address() {
             Some(IpAddr::V6(address)) => address == Ipv6Addr::LOCALHOST,
@@ -154,6 +163,7 @@ pub(crate) fn is_localhost(name: &str) -> bool {
     name == "localhost" || name.ends_with(".localhost")
 }
 
+/// Normalised; refused, where readers of URLs are known to differ.
 fn host(given: &str) -> Result<String, &'static str> {
     if !given.is_ascii() {
         return Err(

@@ -1,4 +1,8 @@
 //! The tokens that a server reports.
+//!
+//! Chat completions and all that imitate them. Figures are read by every name that
+//! is in use, and are not added up: totals differ from sums where a provider counts
+//! something apart.
 
 use llmnode_model::TokenUsage;
 use serde::Deserialize;
@@ -7,6 +11,7 @@ use serde_json::Value;
 use super::lenient::{Count, object, reported, tokens};
 use super::reported::Figures;
 
+/// Each member under its names; see `figures` for which of them counts.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Usage {
@@ -103,6 +108,7 @@ pub(crate) fn larger(one: Option<TokenUsage>, other: Option<TokenUsage>) -> Opti
     Some(known.larger(reported))
 }
 
+/// Of a value that was read already, such as an error's body.
 pub(crate) fn usage_of(value: &Value) -> (Option<TokenUsage>, bool) {
     let usage = object::<_, Usage>(value).ok().flatten();
     usage.as_ref().map(Usage::figures).unwrap_or_default()
@@ -118,6 +124,7 @@ fn first_reported(count: Count, other: Count) -> Count {
 }
 
 impl Usage {
+    /// By name, the first that was reported. The flag says that one is impossible.
     pub(crate) fn figures(&self) -> (Option<TokenUsage>, bool) {
         let details = self.prompt_tokens_details.unwrap_or_default();
         let written = first_reported(

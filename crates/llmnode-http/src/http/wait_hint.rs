@@ -11,6 +11,7 @@ const PHRASES: &[&str] = &[
     "please wait",     // GitHub
 ];
 
+/// By all the names that they have in texts.
 const UNITS: &[(&[&str], f64)] = &[
     (&["ms", "millisecond", "milliseconds"], 1e-3),
     (&["s", "sec", "secs", "second", "seconds"], 1.0),
@@ -19,6 +20,7 @@ const UNITS: &[(&[&str], f64)] = &[
     (&["d", "day", "days"], 86_400.0),
 ];
 
+/// The longest, since a text may name several limits.
 pub(crate) fn wait_hint(text: &str) -> Option<Duration> {
     let text = text.to_ascii_lowercase();
     let found = PHRASES.iter().flat_map(|phrase| text.match_indices(phrase));
@@ -38,6 +40,7 @@ pub(super) fn duration(text: &str) -> Option<Duration> {
     Some(sum).filter(|sum| !sum.is_zero())
 }
 
+/// A number with its unit.
 fn part(text: &str) -> Option<(Duration, &str)> {
     let (number, text) = split(text, |c| c.is_ascii_digit() || c == '.');
     let (unit, behind) = split(text, |c| c.is_ascii_alphabetic());
@@ -49,6 +52,7 @@ fn part(text: &str) -> Option<(Duration, &str)> {
     ))
 }
 
+/// What begins the text of these characters, and the rest.
 fn split(text: &str, kind: impl Fn(char) -> bool) -> (&str, &str) {
     let text = text.trim_start();
     text.split_at(text.find(|c| !kind(c)).unwrap_or(text.len()))
@@ -62,19 +66,21 @@ mod tests {
     fn waits_that_providers_write() {
         for (text, ms) in [
             (
-                "Rate limit reached for m in org x on tokens per min (TPM): Limit 30000, Used 29000, Requested 2000. \
-              Please try again in 20s. Visit the page",
+                "Rate limit reached for m in org x on tokens per min (TPM): Limit 30000, Used \
+              29000, Requested 2000. Please try again in 20s. Visit the page",
                 20_000,
             ),
             ("Limit: 3 / min. Please try again in 6m0s.", 360_000),
             ("Please try again in 120ms.", 120),
             (
-                "on tokens per day (TPD): Limit 100000. Please try again in 2m59.56s. Need more tokens?",
+                "on tokens per day (TPD): Limit 100000. Please try again in 2m59.56s. Need more \
+                 tokens?",
                 179_560,
             ),
             ("please try again in 1h2m3s", 3_723_000),
             (
-                "have exceeded token rate limit of your tier. Please retry after 26 seconds. Please go here",
+                "have exceeded token rate limit of your tier. Please retry after 26 seconds. \
+                 Please go here",
                 26_000,
             ),
             (
@@ -83,7 +89,8 @@ mod tests {
             ),
             ("Rate limit is exceeded. Try again in 19 seconds.", 19_000),
             (
-                "You exceeded your quota.\n* Quota exceeded for metric: x, limit: 10\nPlease retry in 43.287s.",
+                "You exceeded your quota.\n* Quota exceeded for metric: x, limit: 10\nPlease retry \
+                 in 43.287s.",
                 43_287,
             ),
             (
@@ -91,7 +98,8 @@ mod tests {
                 38_000,
             ),
             (
-                "No deployments available for selected model, Try again in 60 seconds. Passed model=m",
+                "No deployments available for selected model, Try again in 60 seconds. Passed \
+                 model=m",
                 60_000,
             ),
             ("PLEASE TRY AGAIN IN 1 Day", 86_400_000),

@@ -1,4 +1,10 @@
 //! Turns a response into a completion, or the reason why there is none.
+//!
+//! The same for a response in one piece and for one that was put together from
+//! chunks (`chunks.rs`), so the two cannot differ. Servers of this API are many,
+//! and put things in places of their own: reasoning in three members, refusals in
+//! two, calls in two. All are looked at; where several are there, the one that says
+//! more counts.
 
 use std::borrow::Cow;
 
@@ -17,6 +23,7 @@ use crate::http::error_body;
 use crate::http::reported;
 use crate::http::usage::Usage;
 
+/// What is no chat completion is told apart by its first byte.
 pub(crate) fn read(body: &[u8], expected: ExpectedCalls<'_>) -> ReadResult {
     let body = body
         .strip_prefix(b"\xEF\xBB\xBF")
@@ -62,7 +69,8 @@ fn chosen<'a>(
     }
 }
 
-/// Calls that are not calls fail the answer; stubs, which some servers write beside a text, are dropped.
+/// Calls that are not calls fail the answer; stubs, which some servers write beside
+/// a text, are dropped.
 fn check_calls(message: &mut Message<'_>, expected: ExpectedCalls<'_>) -> Result<(), ModelError> {
     message.tool_calls.check(expected)?;
     message.drop_stubs();
@@ -80,7 +88,8 @@ struct Thoughts {
 }
 
 impl Thoughts {
-    /// Without `calls_tools`, a call is one of the function for the answer, which goes back as a text.
+    /// Without `calls_tools`, a call is one of the function for the answer, which
+    /// goes back as a text.
     fn take(message: &mut Message<'_>, calls_tools: bool) -> Self {
         let thought = message
             .reasoning_content
@@ -108,8 +117,9 @@ impl Thoughts {
     }
 }
 
-/// Reads the answer before it asks whether it is whole: an answer that cannot be read fails with the better message, and what the
-/// model has used is known in any case.
+/// Reads the answer before it asks whether it is whole: an answer that cannot be
+/// read fails with the better message, and what the model has used is known in any
+/// case.
 ///
 /// `has_ended`: the message came to the end that this API has for one.
 pub(super) fn completion(
@@ -170,6 +180,7 @@ pub(super) fn completion(
     Ok(read)
 }
 
+/// The answer's text: the arguments of its function, if the model called it.
 fn text(message: Message<'_>, function: Option<&str>) -> Result<String, ModelError> {
     let said = message
         .content
@@ -193,6 +204,8 @@ fn text(message: Message<'_>, function: Option<&str>) -> Result<String, ModelErr
 }
 
 /// The only fault may be invalid UTF-8 that the model wrote.
+/// Bytes that are no UTF-8 within the answer's text: the model is told, as it has
+/// written them.
 fn broken_text(body: &[u8], expected: ExpectedCalls<'_>) -> Option<Unreadable> {
     let text = String::from_utf8_lossy(body);
     if text.as_bytes() == body {
@@ -215,6 +228,7 @@ fn replacements(text: &str) -> usize {
     text.matches(char::REPLACEMENT_CHARACTER).count()
 }
 
+/// Of the response as a whole.
 fn failure(message: impl Into<String>, retry: Retry) -> Unreadable {
     Unreadable::Failure(Box::new(
         ModelError::new(Category::BadResponse, message).retry(retry),
@@ -344,7 +358,8 @@ mod tests {
             error.message.contains("search") && error.message.contains("Choice"),
             "{error}"
         );
-        // The form of calls before there could be several; and a stop at the length limit stays one.
+        // The form of calls before there could be several; and a stop at the length
+        // limit stays one.
         let older = br#"{"choices":[{"message":{"function_call":{"name":"Choice","arguments":"{}"}},"finish_reason":"length"}]}"#;
         let Ok(ReadAnswer { completion, .. }) = read(older, answer_of("Choice")) else {
             panic!("no answer")
@@ -458,8 +473,8 @@ mod tests {
         assert_eq!((usage.cached, usage.reasoning), (Some(8), Some(3)));
     }
 
-    /// Moonshot names cached tokens at the top, xAI leaves reasoning out of the output, OpenAI, LiteLLM and Alibaba count
-    /// writes.
+    /// Moonshot names cached tokens at the top, xAI leaves reasoning out of the
+    /// output, OpenAI, LiteLLM and Alibaba count writes.
     #[test]
     fn usage_by_other_names() {
         let usage = |json: &str| {

@@ -1,8 +1,10 @@
 //! The two APIs of OpenAI's models behind one handle, and which of them a request takes.
 //!
-//! In this order: what the user chose; of nobody's choice, chat completions at OpenAI's host for what Responses cannot say
-//! ([`CHAT_ONLY`], audio); what was learned from refusals ([`Switch`]); Responses at OpenAI's host, chat completions elsewhere.
-//! Nothing that is stored depends on it: journals, cassettes and fingerprints hold the request of the model, not of the API.
+//! In this order: what the user chose; of nobody's choice, chat completions at
+//! OpenAI's host for what Responses cannot say ([`CHAT_ONLY`], audio); what was
+//! learned from refusals ([`Switch`]); Responses at OpenAI's host, chat completions
+//! elsewhere. Nothing that is stored depends on it: journals, cassettes and
+//! fingerprints hold the request of the model, not of the API.
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,8 +26,9 @@ use crate::http::url::Url;
 use crate::refusal::beliefs::Asker;
 use crate::refusal::switch::{Switch, Way};
 
-/// Members of a request for chat completions that one for Responses has not: the difference of the two schemas in OpenAI's
-/// published document, without `messages`.
+/// Members of a request for chat completions that one for Responses has not: the
+/// difference of the two schemas in OpenAI's published document, without
+/// `messages`.
 const CHAT_ONLY: [&str; 18] = [
     "audio",
     "frequency_penalty",
@@ -47,18 +50,22 @@ const CHAT_ONLY: [&str; 18] = [
     "web_search_options",
 ];
 
-/// A model behind OpenAI's API or a compatible one. It is a cheap handle: clones share the connections, the
+/// A model behind OpenAI's API or a compatible one. It is a cheap handle: clones
+/// share the connections, the
 /// [`RetryBudget`](llmnode_model::RetryBudget), and what was learned about models.
 ///
-/// OpenAI's own host is asked by its Responses API, and any other server by chat completions, unless
+/// OpenAI's own host is asked by its Responses API, and any other server by chat
+/// completions, unless
 /// [`responses`](OpenAi::responses) or [`chat_completions`](OpenAi::chat_completions) says otherwise. Where nobody chose and a
-/// server says that the model needs the other API, it is asked by that one. At OpenAI's host, a request with audio, or with a
-/// field in `extra` that only chat completions have (such as `stop`, `seed` or `reasoning_effort`), goes to these.
+/// server says that the model needs the other API, it is asked by that one. At
+/// OpenAI's host, a request with audio, or with a field in `extra` that only chat
+/// completions have (such as `stop`, `seed` or `reasoning_effort`), goes to these.
 ///
-/// The handle learns from refusals: if a model refuses a setting (`max_tokens` instead of `max_completion_tokens`, a
-/// `temperature`, a response format of schemas), the same call goes on without it, and later calls are asked so from the
-/// beginning. If a model takes no schema, or answers with something other than JSON of the schema, a form of
-/// the answer goes into the system message.
+/// The handle learns from refusals: if a model refuses a setting (`max_tokens`
+/// instead of `max_completion_tokens`, a `temperature`, a response format of
+/// schemas), the same call goes on without it, and later calls are asked so from
+/// the beginning. If a model takes no schema, or answers with something other than
+/// JSON of the schema, a form of the answer goes into the system message.
 ///
 /// ```no_run
 /// # mod llmnode { pub use llmnode_model::*; pub use llmnode_http::*; }
@@ -74,6 +81,8 @@ const CHAT_ONLY: [&str; 18] = [
 pub struct OpenAi(pub(super) Arc<Apis>);
 
 /// What all clones of a handle share.
+/// Both have the same server, key, connections and retry budget, and each its own
+/// beliefs: what one refuses, the other may take.
 pub(super) struct Apis {
     chat: Arc<Inner>,
     responses: Arc<Inner>,
@@ -108,6 +117,7 @@ impl Apis {
         })
     }
 
+    /// A handle for one API, whatever a server says.
     fn chosen(&self, way: Way) -> OpenAi {
         let chat = Arc::clone(&self.chat);
         let responses = Arc::clone(&self.responses);
@@ -126,6 +136,7 @@ impl Apis {
         self.by(self.switch.first())
     }
 
+    /// Chat without thoughts is the same API, asked in another way.
     fn by(&self, way: Way) -> &Inner {
         match way {
             Way::Chat | Way::ChatWithoutThoughts => &self.chat,
@@ -133,6 +144,7 @@ impl Apis {
         }
     }
 
+    /// For this request, by what was learned of its model.
     fn way(&self, request: &Request) -> Way {
         let Some(model) = self.chat.model_of(request) else {
             return self.switch.first();
@@ -158,6 +170,7 @@ fn is_openais(url: &Url) -> bool {
     url.host() == "api.openai.com" || url.host().ends_with(".api.openai.com")
 }
 
+/// What Responses cannot say at all.
 fn needs_chat(request: &Request) -> bool {
     let mut attachments = request
         .messages
@@ -169,7 +182,8 @@ fn needs_chat(request: &Request) -> bool {
         || attachments.any(|attachment| matches!(attachment, Attachment::Audio(_)))
 }
 
-/// The versions of Azure's older API that have Responses. Others are asked by its newer API, which has no version.
+/// The versions of Azure's older API that have Responses. Others are asked by its
+/// newer API, which has no version.
 const AZURE_VERSIONS: [&str; 2] = ["2025-03-01-preview", "2025-04-01-preview"];
 
 /// Azure has Responses beside the deployments, not within one.
@@ -201,11 +215,13 @@ impl OpenAi {
         Ok(OpenAi(Arc::new(Apis::new(settings)?)))
     }
 
-    /// Asks by the Responses API from now on, on the same server and with the same settings, whatever the server says. What was
-    /// learned about models stays learned.
+    /// Asks by the Responses API from now on, on the same server and with the same
+    /// settings, whatever the server says. What was learned about models stays
+    /// learned.
     ///
-    /// At OpenAI's own host, this is the default. The server keeps nothing (`store: false`): the conversation belongs to the
-    /// program, and encrypted reasoning goes back with the calls of tools.
+    /// At OpenAI's own host, this is the default. The server keeps nothing (`store:
+    /// false`): the conversation belongs to the program, and encrypted reasoning
+    /// goes back with the calls of tools.
     ///
     /// ```no_run
     /// # mod llmnode { pub use llmnode_model::*; pub use llmnode_http::*; }
@@ -222,10 +238,12 @@ impl OpenAi {
         self.0.chosen(Way::Responses)
     }
 
-    /// Asks by chat completions from now on, on the same server and with the same settings, whatever the server says. What was
-    /// learned about models stays learned.
+    /// Asks by chat completions from now on, on the same server and with the same
+    /// settings, whatever the server says. What was learned about models stays
+    /// learned.
     ///
-    /// Everywhere but at OpenAI's own host, this is the default. Some of OpenAI's models take no tools by this API.
+    /// Everywhere but at OpenAI's own host, this is the default. Some of OpenAI's
+    /// models take no tools by this API.
     ///
     /// ```no_run
     /// # mod llmnode { pub use llmnode_model::*; pub use llmnode_http::*; }

@@ -14,17 +14,21 @@ use crate::http::percent::form_encoded;
 use crate::http::url::Url;
 
 impl OpenAiBuilder {
-    /// Takes URL, query, key and headers from a configuration of async-openai (feature `async-openai`): its own
-    /// `OpenAIConfig` and `AzureConfig`, or any other [`Config`]. The URL and its query are read by
+    /// Takes URL, query, key and headers from a configuration of async-openai
+    /// (feature `async-openai`): its own `OpenAIConfig` and `AzureConfig`, or any
+    /// other [`Config`]. The URL and its query are read by
     /// [`build`](OpenAiBuilder::build), the headers for each request, so that a configuration may give a new token each
-    /// time; it should not block. No client of async-openai is created: categories, waits, ledger and redaction stay as
-    /// they are. Default: none.
+    /// time; it should not block. No client of async-openai is created: categories,
+    /// waits, ledger and redaction stay as they are. Default: none.
     ///
-    /// It replaces the base URL and the key that were set so far. A [`base_url`](OpenAiBuilder::base_url), an
+    /// It replaces the base URL and the key that were set so far. A
+    /// [`base_url`](OpenAiBuilder::base_url), an
     /// [`api_key`](OpenAiBuilder::api_key) or a [`header`](OpenAiBuilder::header) that is set afterwards replaces the
-    /// configuration's. Its `api_key`, and each of its headers that is a credential, is a secret like any other. A call fails
-    /// with a `config_error`, and sends nothing, if the configuration gives a key for plain http on another machine, or
-    /// panics, as `OpenAIConfig` does over a key with a line break.
+    /// configuration's. Its `api_key`, and each of its headers that is a
+    /// credential, is a secret like any other. A call fails with a `config_error`,
+    /// and sends nothing, if the configuration gives a key for plain http on
+    /// another machine, or panics, as `OpenAIConfig` does over a key with a line
+    /// break.
     ///
     /// ```
     /// # mod llmnode { pub use llmnode_model::*; pub use llmnode_http::*; }
@@ -49,6 +53,8 @@ impl OpenAiBuilder {
     }
 }
 
+/// Its types in the terms of ours. The URL is asked for once, the headers for each
+/// request.
 struct ConfigAdapter<C>(C);
 
 impl<C: Config> ConfigSource for ConfigAdapter<C> {

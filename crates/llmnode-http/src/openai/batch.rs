@@ -1,7 +1,8 @@
 //! OpenAI's batch API: a file of lines, each a request to chat completions or to Responses.
 //!
-//! An order is uploaded as a file and created by its id; its state is asked for, and its results are two files, one of answers
-//! and one of refusals, in any order. A batch whose creation was cut off is found again by its metadata.
+//! An order is uploaded as a file and created by its id; its state is asked for,
+//! and its results are two files, one of answers and one of refusals, in any order.
+//! A batch whose creation was cut off is found again by its metadata.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -27,6 +28,7 @@ const RESPONSES: &str = "responses";
 /// The name of a batch stands in its metadata under this key.
 const NAME: &str = "llmnode";
 
+/// No line of JSON contains it: a line break is always before it.
 const BOUNDARY: &str = "llmnode-5f1c0a9d7e3b";
 
 /// Of a file that may be deleted by itself, in seconds.
@@ -48,6 +50,7 @@ pub(super) struct ChosenApi<'a> {
 }
 
 impl ChosenApi<'_> {
+    /// As orders and records name the API.
     fn name(&self) -> &'static str {
         if self.is_responses { RESPONSES } else { CHAT }
     }
@@ -58,6 +61,8 @@ pub(super) struct OpenAiBatches {
 }
 
 impl OpenAiBatches {
+    /// `apis`: decides for each line, by the same rules as for a request that is
+    /// sent at once.
     pub(super) fn over(apis: Arc<dyn ChooseApi>) -> Arc<dyn BatchWire> {
         Arc::new(OpenAiBatches { apis })
     }
@@ -66,6 +71,7 @@ impl OpenAiBatches {
         self.apis.endpoint()
     }
 
+    /// The body stays in the order, to be sent again if the connection breaks.
     async fn upload(&self, order: &mut BatchOrder) -> Result<String, ModelError> {
         let body = match &order.body {
             Some(body) => Arc::clone(body),
@@ -84,6 +90,8 @@ impl OpenAiBatches {
         id_of(&file, "the uploaded file")
     }
 
+    /// The name in the metadata is what finds the batch again if the answer is
+    /// lost.
     async fn create(&self, order: &BatchOrder, file: &str) -> Result<String, ModelError> {
         let seconds = order.expires_after.clamp(3_600, LONGEST_LIFE);
         let body = json!({
@@ -144,6 +152,7 @@ impl OpenAiBatches {
             .map(drop)
     }
 
+    /// Files that are gone already are no error.
     async fn delete(&self, files: &[String]) -> Result<(), ModelError> {
         for file in files {
             let url = self.inner().batch_url(&format!("/files/{file}"), "")?;
@@ -178,6 +187,7 @@ fn is_before(batch: &Value, traces: &BatchTraces) -> bool {
         .is_some_and(|(created, planned)| created + DIFFERENCE < planned)
 }
 
+/// The path as a line has to name it, which must be that of the batch.
 fn endpoint(api: &str) -> &'static str {
     match api {
         RESPONSES => "/v1/responses",
@@ -186,6 +196,7 @@ fn endpoint(api: &str) -> &'static str {
 }
 
 /// Takes the order's lines: each is in memory once.
+/// Written by hand, as it is the only form of a request that is no JSON.
 fn multipart(order: &mut BatchOrder) -> Vec<u8> {
     let lines = std::mem::take(&mut order.lines);
     let bytes: usize = lines.iter().map(|line| line.body.len() + 160).sum();
@@ -203,7 +214,8 @@ fn multipart(order: &mut BatchOrder) -> Vec<u8> {
         body.extend_from_slice(field.as_bytes());
     }
     let head = format!(
-        "--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"file\"; filename=\"{}.jsonl\"\r\ncontent-type: application/jsonl\r\n\r\n",
+        "--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"file\"; \
+         filename=\"{}.jsonl\"\r\ncontent-type: application/jsonl\r\n\r\n",
         order.name
     );
     body.extend_from_slice(head.as_bytes());
@@ -229,6 +241,7 @@ fn id_of(value: &Value, what: &str) -> Result<String, ModelError> {
     })
 }
 
+/// Two files: one of answers, one of lines that failed.
 fn status(batch: &Value) -> BatchStatus {
     let state = batch["status"].as_str().unwrap_or_default();
     let has_ended = matches!(state, "completed" | "failed" | "expired" | "cancelled");
@@ -292,6 +305,7 @@ fn refusal(batch: &Value) -> BatchRefusal {
     }
 }
 
+/// A line has a response, with a status of its own, or an error without one.
 fn line_result(mut line: Value) -> Option<(String, LineResult)> {
     let id = line["custom_id"].as_str()?.to_owned();
     let response = line["response"].take();

@@ -1,4 +1,8 @@
 //! Function calls: of tools, or of the one function whose arguments are the answer.
+//!
+//! A call is read strictly where calls were asked for, since one that is left out
+//! would change what the model said, and leniently where none was: gateways put all
+//! kinds of things into these members.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,6 +16,7 @@ use crate::api::expected_calls::ExpectedCalls;
 use crate::api::unreadable::broken_piece;
 use crate::http::lenient::{Count, known_object, known_objects, known_text, text, tokens};
 
+/// Of a message, or a piece of one in a delta.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ToolCall<'a> {
@@ -56,6 +61,7 @@ impl<'a> ToolCalls<'a> {
     }
 }
 
+/// Whether a fault counts, `check` decides.
 pub(super) fn tool_calls<'de, D: Deserializer<'de>>(from: D) -> Result<ToolCalls<'de>, D::Error> {
     let raw = <&RawValue>::deserialize(from)?;
     let read = known_objects(&mut serde_json::Deserializer::from_str(raw.get()));
@@ -71,6 +77,7 @@ pub(super) fn tool_calls<'de, D: Deserializer<'de>>(from: D) -> Result<ToolCalls
     })
 }
 
+/// A name and arguments; in a delta, pieces of them.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct FunctionCall<'a> {
@@ -113,6 +120,7 @@ impl FunctionCall<'_> {
     }
 }
 
+/// The calls of tools. If all are of the function for the answer, there are none.
 pub(super) fn collect_tool_calls(
     tool_calls: &[ToolCall<'_>],
     single: Option<&FunctionCall<'_>>,
@@ -137,6 +145,7 @@ pub(super) fn collect_tool_calls(
     }
 }
 
+/// What the model did in place of writing text.
 pub(super) enum AnswerCall {
     Missing,
     /// Joined, so that the reader refuses different calls as two values.
@@ -145,6 +154,7 @@ pub(super) enum AnswerCall {
 }
 
 /// A call without a name counts as one of `function`.
+/// Repeated calls with the same arguments are one.
 pub(super) fn called(
     tool_calls: Vec<ToolCall<'_>>,
     single: Option<FunctionCall<'_>>,
@@ -174,6 +184,7 @@ pub(super) fn called(
     }
 }
 
+/// Compared without regard to the order of members.
 fn members(text: &str) -> Option<BTreeMap<String, &RawValue>> {
     serde_json::from_str(text).ok()
 }

@@ -1,4 +1,8 @@
 //! What servers of this API put beside text and calls, and want back with them.
+//!
+//! Reasoning that a server wants back (DeepSeek, Moonshot, OpenRouter, LiteLLM),
+//! and Google's signatures beside calls. It goes back as it came and only to the
+//! model that wrote it; servers that refuse it teach the handle to leave it out.
 
 use llmnode_model::ext::{CarriedPart, Json};
 use serde::Serialize;
@@ -16,6 +20,7 @@ pub(super) const MEMBERS: [&str; 4] = [
     "thinking_blocks",
 ];
 
+/// Of one call.
 #[derive(Serialize)]
 struct BesideCall<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -25,6 +30,7 @@ struct BesideCall<'a> {
 }
 
 /// An object for each member that the message does not model.
+/// In the order of the message: thoughts, then the calls.
 pub(super) fn parts(
     calls: &[ToolCall<'_>],
     thought: Option<&str>,
@@ -73,7 +79,8 @@ pub(super) fn parts(
     thought.into_iter().chain(lists).chain(beside).collect()
 }
 
-/// Joins the pieces of one thought of OpenRouter's `reasoning_details` or LiteLLM's `thinking_blocks`.
+/// Joins the pieces of one thought of OpenRouter's `reasoning_details` or LiteLLM's
+/// `thinking_blocks`.
 pub(super) fn join_thoughts(all: &mut Vec<Map<String, Value>>, pieces: &RawValue) {
     // One after the other: an object takes many times the memory of its bytes.
     let pieces = serde_json::from_str::<Vec<&RawValue>>(pieces.get()).unwrap_or_default();
@@ -101,6 +108,7 @@ pub(super) fn join_thoughts(all: &mut Vec<Map<String, Value>>, pieces: &RawValue
     }
 }
 
+/// Whether the member is a text, and not empty.
 fn has_text(object: &Map<String, Value>, name: &str) -> bool {
     object
         .get(name)
@@ -108,8 +116,8 @@ fn has_text(object: &Map<String, Value>, name: &str) -> bool {
         .is_some_and(|text| !text.is_empty())
 }
 
-/// Encrypted thoughts of several calls have one index, and each its call's id. A block without an index is complete once it
-/// is signed or encrypted.
+/// Encrypted thoughts of several calls have one index, and each its call's id. A
+/// block without an index is complete once it is signed or encrypted.
 fn continues(last: &Map<String, Value>, piece: &Map<String, Value>) -> bool {
     let is_complete =
         !last.contains_key("index") && (has_text(last, "signature") || has_text(last, "data"));

@@ -8,11 +8,15 @@ use crate::http::endpoint::ApiPath;
 use crate::refusal::efforts::{Effort, Efforts, Thinking};
 use crate::refusal::response_formats;
 
+/// The words for not thinking, from the one that says so on: models that cannot be
+/// switched off think least.
 const OFF: &[Thinking] = &[
     Thinking::Effort(Effort::None),
     Thinking::Effort(Effort::Minimal),
     Thinking::Effort(Effort::Low),
 ];
+/// From the most on: a model that lacks the one that is asked for gets the next one
+/// below.
 const EFFORTS: &[Effort] = &[
     Effort::Max,
     Effort::XHigh,
@@ -21,6 +25,8 @@ const EFFORTS: &[Effort] = &[
     Effort::Low,
 ];
 
+/// The API that most servers imitate, so nothing is taken for granted here:
+/// whatever OpenAI alone has is only sent where it was asked for or is known.
 pub(crate) const CHAT: Wire = Wire {
     name: llmnode_model::ApiKind::Chat,
     provider: "openai",

@@ -1,4 +1,9 @@
 //! A chat completion that comes in chunks, from the events of a body.
+//!
+//! Chunks are gathered into the message that a whole response would have had, and
+//! then read by `answer.rs`. What has to be decided on the way is which piece
+//! belongs to which call: by index, as OpenAI says, by id where a server gives
+//! several calls one index, and by the end of the arguments where it gives neither.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -28,6 +33,7 @@ use crate::http::reported::{self, Reporting};
 use crate::http::sse::Event;
 use crate::http::usage::Usage;
 
+/// The members that are used.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Chunk<'a> {
@@ -64,6 +70,7 @@ struct ChunkChoice<'a> {
     message: Option<&'a RawValue>,
 }
 
+/// Texts in all members that servers put them in.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct ChunkDelta<'a> {
@@ -87,6 +94,8 @@ struct ChunkDelta<'a> {
     function_call: Option<FunctionCall<'a>>,
 }
 
+/// `bytes` bounds its memory; `content` and `thinks` tell the timeouts whether the
+/// model writes.
 #[derive(Debug, Default)]
 pub(super) struct PartialCompletion {
     id: Option<String>,
@@ -115,6 +124,8 @@ pub(super) struct PartialCompletion {
     padding: PaddingWatch,
 }
 
+/// A call, gathered. Its end is watched, as a second call may follow in the same
+/// place.
 #[derive(Debug, Default)]
 struct Call {
     id: String,
@@ -125,7 +136,8 @@ struct Call {
     thought_signature: Option<Box<RawValue>>,
 }
 
-/// Some servers give several calls the same index, and each its own id and name; others change a call's id.
+/// Some servers give several calls the same index, and each its own id and name;
+/// others change a call's id.
 #[derive(Debug, Default)]
 struct CallPositions {
     last: Option<usize>,
@@ -133,7 +145,8 @@ struct CallPositions {
 }
 
 impl StreamedAnswer for PartialCompletion {
-    /// Takes the figures of a chunk first, since even a chunk that fails the answer says what it has cost.
+    /// Takes the figures of a chunk first, since even a chunk that fails the answer
+    /// says what it has cost.
     fn read(
         &mut self,
         event: Event<'_>,
@@ -176,6 +189,7 @@ impl StreamedAnswer for PartialCompletion {
         if choice.delta.is_none() && choice.message.is_some() {
             return whole_body(event);
         }
+        // The usage may stand in the chunk of the last piece.
         let then = self.add_choice(choice, expected, sink);
         if has_usage {
             self.bytes_at_usage = self.bytes;
@@ -187,6 +201,7 @@ impl StreamedAnswer for PartialCompletion {
         self.bytes
     }
 
+    /// A report in the middle of the answer says what the prompt took.
     fn usage(&self) -> Option<TokenUsage> {
         let usage = self.usage.as_ref()?.figures().0?;
         let continues = self.finish_reason.is_none() && self.bytes > self.bytes_at_usage;
@@ -207,10 +222,12 @@ impl StreamedAnswer for PartialCompletion {
         self.content + thoughts.max(self.content_thought.len())
     }
 
+    /// Before the answer begins, and while it thinks.
     fn works_silently(&self) -> bool {
         self.content == 0 || self.thinks
     }
 
+    /// The reason of the end came with the last bytes, and no call is half.
     fn is_complete(&self) -> bool {
         let ends = match self.finish_reason.as_deref() {
             Some(reason) if ends::is_of_calls(reason) => !self.calls.is_empty(),
@@ -310,7 +327,8 @@ impl Call {
 }
 
 impl PartialCompletion {
-    /// Figures of earlier chunks grow; how much had come by then says whether they can be the whole answer's.
+    /// Figures of earlier chunks grow; how much had come by then says whether they
+    /// can be the whole answer's.
     fn add_usage(&mut self, usage: Option<Usage>, sink: &mut dyn Sink) {
         let has_usage = usage.is_some();
         reported::grow(&mut self.usage, usage);
@@ -322,6 +340,7 @@ impl PartialCompletion {
         }
     }
 
+    /// A reason may come before the last piece of the answer.
     fn add_choice(
         &mut self,
         choice: ChunkChoice<'_>,
@@ -347,16 +366,19 @@ impl PartialCompletion {
         ControlFlow::Continue(())
     }
 
+    /// Small models write white space without end behind a whole answer.
     fn is_padded(&mut self) -> bool {
         let written = self.calls.last().map_or(&self.text, |call| &call.arguments);
         self.padding.is_padded(written)
     }
 
+    /// Text or arguments came.
     fn writes(&mut self, bytes: usize) {
         self.content += bytes;
         self.thinks &= bytes == 0;
     }
 
+    /// Each member on its own: one chunk may have several.
     fn add(&mut self, said: ChunkDelta<'_>, expected: ExpectedCalls<'_>, sink: &mut dyn Sink) {
         let thought = said.reasoning_content.as_deref();
         let reasoning = said.reasoning.as_deref();
@@ -408,6 +430,7 @@ impl PartialCompletion {
         }
     }
 
+    /// A piece of a call.
     fn call(&mut self, piece: &ToolCall<'_>, expected: ExpectedCalls<'_>, sink: &mut dyn Sink) {
         let id = piece.id.as_deref().unwrap_or_default();
         // A call may begin with its id alone.
@@ -423,6 +446,7 @@ impl PartialCompletion {
         }
     }
 
+    /// Finds the call that the piece belongs to, and adds it.
     fn called(
         &mut self,
         piece: &ToolCall<'_>,
@@ -494,6 +518,8 @@ impl PartialCompletion {
         !name.is_empty() && arguments_end.is_whole(arguments) && !called.arguments().is_empty()
     }
 
+    /// The place of the call with this index and id; a new one, if there is none
+    /// that it can belong to.
     fn call_position(&mut self, index: Option<u64>, id: &str, is_named: bool) -> usize {
         let CallPositions { last, by_id } = self.call_positions.entry(index).or_default();
         let known =

@@ -1,11 +1,13 @@
-//! What a program may set of [`OpenAi`]. What all APIs have in common is in `api/settings.rs`; here is what this one has beside it.
+//! What a program may set of [`OpenAi`]. What all APIs have in common is in
+//! `api/settings.rs`; here is what this one has beside it.
 
 use super::apis::OpenAi;
 use super::chat::CHAT;
 use super::responses::RESPONSES;
 use crate::api::settings::{ClientSettings, client_settings};
 
-/// Builds an [`OpenAi`]. Every setting has a default. [`build`](OpenAiBuilder::build) checks them together.
+/// Builds an [`OpenAi`]. Every setting has a default.
+/// [`build`](OpenAiBuilder::build) checks them together.
 ///
 /// ```
 /// use std::time::Duration;
@@ -68,8 +70,8 @@ impl OpenAiBuilder {
 client_settings!(
     OpenAiBuilder,
     OpenAi,
-    "`OPENAI_API_KEY`, `OPENAI_BASE_URL` (default `https://api.openai.com/v1`; a loopback server needs no key) and \
-     `OPENAI_MODEL` (default: each call names its own)",
+    "`OPENAI_API_KEY`, `OPENAI_BASE_URL` (default `https://api.openai.com/v1`; a loopback server \
+     needs no key) and `OPENAI_MODEL` (default: each call names its own)",
     "`http://127.0.0.1:8080/v1`. Default `https://api.openai.com/v1`"
 );
 
@@ -107,7 +109,8 @@ mod tests {
         let model = from(&local).unwrap().build().unwrap();
         assert_eq!(
             format!("{model:?}"),
-            "OpenAi { endpoint: \"http://127.0.0.1:8080/v1/chat/completions\", api: chat, model: Some(\"m\"), .. }"
+            "OpenAi { endpoint: \"http://127.0.0.1:8080/v1/chat/completions\", api: chat, model: \
+             Some(\"m\"), .. }"
         );
         // What the program says later counts.
         assert_eq!(

@@ -37,6 +37,7 @@ pub struct EmbeddingsApi {
     learned: Arc<Learned>,
 }
 
+/// Floats are asked for as numbers, since base64 is not known to all servers.
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,
@@ -65,6 +66,7 @@ impl<'a> Reporting<'a> for Answer<'a> {
     }
 }
 
+/// `index` is missing at some servers; then the order of the list counts.
 #[derive(Deserialize)]
 struct Item {
     index: Option<usize>,
@@ -72,7 +74,8 @@ struct Item {
 }
 
 impl EmbeddingsApi {
-    /// Creates the embeddings endpoint of this model's server, with its key, its client and its retry budget.
+    /// Creates the embeddings endpoint of this model's server, with its key, its
+    /// client and its retry budget.
     pub fn of(model: &OpenAi) -> Self {
         let chat = model.0.chat();
         let endpoint = chat.service.endpoint.with_path("/embeddings");
@@ -108,8 +111,8 @@ impl EmbeddingsApi {
         &self.inner.service.endpoint.shown
     }
 
-    /// Makes one request. Returns a vector for each text, in the same order; all have the same length, and all numbers are
-    /// finite.
+    /// Makes one request. Returns a vector for each text, in the same order; all
+    /// have the same length, and all numbers are finite.
     ///
     /// # Errors
     /// The errors of a chat.
@@ -163,6 +166,7 @@ impl EmbeddingsApi {
     }
 }
 
+/// An error from before the request.
 fn unprepared(fault: String, inner: &Inner) -> ModelError {
     without_secrets(unsent(fault), inner.headers.secrets())
 }
@@ -176,6 +180,7 @@ struct RefusedTexts<'a> {
 }
 
 impl Inner {
+    /// The way of a request to a model, without what a conversation needs.
     #[inline]
     async fn embed(
         &self,
@@ -245,7 +250,8 @@ impl Inner {
         }
     }
 
-    /// A refusal, from which the next request may have learned. What it quotes of the texts teaches nothing.
+    /// A refusal, from which the next request may have learned. What it quotes of
+    /// the texts teaches nothing.
     fn embeddings_refused(
         &self,
         head: &ResponseHead,
@@ -275,7 +281,8 @@ impl Inner {
                 failure.category = Category::BadRequest;
                 failure.retry = Some(Retry::No);
                 failure.message.push_str(&format!(
-                    "; a request had {} texts, and has at most {most} from now on: say so with `Embeddings::batch`",
+                    "; a request had {} texts, and has at most {most} from now on: say so with \
+                     `Embeddings::batch`",
                     sent.texts
                 ));
             }
@@ -291,6 +298,8 @@ impl Inner {
         failure
     }
 
+    /// One for each text, in order, finite, and all of one length: a store that
+    /// takes others in cannot be mended later.
     #[inline]
     fn vectors(
         &self,
@@ -358,6 +367,7 @@ impl Inner {
         }
     }
 
+    /// Another attempt would get the same.
     fn no_vectors(&self, fault: &str) -> ModelError {
         let message = format!("{}: the response {fault}", self.service.endpoint.shown);
         ModelError::new(Category::BadResponse, message).retry(Retry::No)

@@ -1,8 +1,10 @@
 //! What servers of embeddings refuse.
 //!
-//! A refusal comes in, with what was sent; a lesson goes out, if the refusal has one: a key of the request that the server does not
-//! know, or how many texts it takes at once. A key is left out from then on. The number of texts is for whoever cuts the texts into
-//! requests. A request that is too long as a whole teaches nothing for others.
+//! A refusal comes in, with what was sent; a lesson goes out, if the refusal has
+//! one: a key of the request that the server does not know, or how many texts it
+//! takes at once. A key is left out from then on. The number of texts is for
+//! whoever cuts the texts into requests. A request that is too long as a whole
+//! teaches nothing for others.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -26,6 +28,7 @@ pub(crate) enum Lesson {
     ShorterRequest,
 }
 
+/// Atomics, since it is read for each request and hardly ever written.
 #[derive(Debug, Default)]
 pub(crate) struct Learned {
     no_format: AtomicBool,
@@ -34,7 +37,8 @@ pub(crate) struct Learned {
     most_texts: AtomicUsize,
 }
 
-/// As servers speak of the number of texts: LiteLLM's, TEI's, DashScope's, vLLM's, pydantic's and OpenAI's own words.
+/// As servers speak of the number of texts: LiteLLM's, TEI's, DashScope's, vLLM's,
+/// pydantic's and OpenAI's own words.
 const OF_TEXTS: [&str; 18] = [
     "array of at most",
     "array too long",
@@ -88,6 +92,7 @@ impl Learned {
         format.into_iter().chain(dimensions)
     }
 
+    /// `None`: the refusal teaches nothing, or nothing new.
     pub(crate) fn learn(&self, says: &ErrorBody, sent: Sent) -> Option<Lesson> {
         let text = says.message.to_lowercase();
         let names_format = names(says, &text, "encoding_format");
@@ -121,6 +126,7 @@ fn largest_below(text: &str, sent: usize) -> Option<usize> {
     numbers.filter(|number| (1..sent).contains(number)).max()
 }
 
+/// Whether it is about the length of the texts, in the words of any server.
 fn is_length(text: &str) -> bool {
     [
         "too long",
@@ -133,6 +139,7 @@ fn is_length(text: &str) -> bool {
     .any(|words| text.contains(words))
 }
 
+/// By the error's own field, or in its text.
 fn names(error: &ErrorBody, text: &str, key: &str) -> bool {
     error.param.as_deref() == Some(key) || text.contains(key)
 }
@@ -161,7 +168,8 @@ mod tests {
             ),
             ("input batch size 64 > maximum allowed batch size 32", 32),
             (
-                "Invalid 'input': array too long. Expected an array with maximum length 16, but got one with length 64",
+                "Invalid 'input': array too long. Expected an array with maximum length 16, but \
+                 got one with length 64",
                 16,
             ),
             ("Too many inputs (64); the limit is 25", 25),

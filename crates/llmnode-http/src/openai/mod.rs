@@ -1,7 +1,14 @@
 //! Models of OpenAI's API, and of the many servers that implement it (feature `openai`).
 //!
-//! One call is one request. Retries belong to the attempt loop. Every failure gets its category from the raw response
-//! (status, headers, body).
+//! One call is one request. Retries belong to the attempt loop. Every failure gets
+//! its category from the raw response (status, headers, body).
+//!
+//! Two APIs stand behind one handle (`apis.rs`): chat completions (`chat.rs`, with
+//! `request.rs`, `answer.rs`, `chunks.rs`), which most servers speak, and Responses
+//! (`responses`), which OpenAI's newer models need for tools. Which one a request
+//! takes is learned from refusals (`refusal/switch.rs`). `providers.rs` has
+//! constructors for known servers, `embeddings.rs` vectors, `batch.rs` orders of
+//! many requests.
 
 pub(crate) mod answer;
 mod apis;

@@ -1,4 +1,8 @@
 //! The servers that have their own constructor.
+//!
+//! A base URL, a variable for the key, and, where a server is known to refuse
+//! others, the form of ids: nothing else about them is known here. What their
+//! models take is learned.
 
 use super::apis::OpenAi;
 use super::chat::CHAT;
@@ -7,7 +11,8 @@ use crate::api::sent_calls::IdForm;
 use crate::api::settings::{ClientSettings, KeySource};
 use crate::http::headers::Sourced;
 
-/// Each: documentation, name, base URL, the variable with its key, and the form of calls' ids that it wants.
+/// Each: documentation, name, base URL, the variable with its key, and the form of
+/// calls' ids that it wants.
 macro_rules! providers {
     ($($about:literal $name:ident $base_url:literal $($variable:literal)? $(ids $form:ident)?;)*) => {
         impl OpenAi {
@@ -34,7 +39,8 @@ macro_rules! providers {
         concat!(
             "The key is that of the variable `",
             $variable,
-            "`, read by [`build`](OpenAiBuilder::build), unless [`api_key`](OpenAiBuilder::api_key) sets one."
+            "`, read by [`build`](OpenAiBuilder::build), unless \
+             [`api_key`](OpenAiBuilder::api_key) sets one."
         )
     };
     (@from) => { KeySource::Program };
@@ -68,11 +74,13 @@ providers! {
 }
 
 impl OpenAi {
-    /// Builds a model for a deployment of Azure OpenAI: `azure("https://my-resource.openai.azure.com", "my-gpt",
-    /// "2024-10-21")`.
+    /// Builds a model for a deployment of Azure OpenAI:
+    /// `azure("https://my-resource.openai.azure.com", "my-gpt", "2024-10-21")`.
     ///
-    /// Requests go to `/openai/deployments/my-gpt/chat/completions?api-version=2024-10-21`. The model's name is the
-    /// deployment's. The key comes from the variable `AZURE_OPENAI_API_KEY`, unless
+    /// Requests go to
+    /// `/openai/deployments/my-gpt/chat/completions?api-version=2024-10-21`. The
+    /// model's name is the deployment's. The key comes from the variable
+    /// `AZURE_OPENAI_API_KEY`, unless
     /// [`api_key`](OpenAiBuilder::api_key) sets it, and is sent in the header `api-key`. For a token of Entra ID, set
     /// a [`header`](OpenAiBuilder::header), `("authorization", "Bearer …")`; then no key is read.
     ///
@@ -92,11 +100,13 @@ impl OpenAi {
 }
 
 impl OpenAiBuilder {
+    /// So that the first call of a tool need not be refused.
     fn with_ids(mut self, form: IdForm) -> OpenAiBuilder {
         self.settings.id_form = Some(form);
         self
     }
 
+    /// Anything may be set afterwards.
     fn for_server(base_url: impl Into<String>, key_source: KeySource) -> OpenAiBuilder {
         let base_url = Sourced {
             value: base_url.into(),
@@ -126,7 +136,8 @@ mod tests {
         fn usage(&mut self, _: TokenUsage) {}
     }
 
-    /// Path, with its query, and key of the request that such a model makes, with the stub server as its host.
+    /// Path, with its query, and key of the request that such a model makes, with
+    /// the stub server as its host.
     async fn request_of(builder: OpenAiBuilder) -> (String, Option<String>, Option<String>) {
         let server = StubServer::builder().start().await.unwrap();
         let url = Url::parse(&builder.settings.base_url.as_ref().unwrap().value).unwrap();

@@ -1,4 +1,9 @@
 //! The body of a request, serialized from borrowed parts.
+//!
+//! Nothing is copied: texts, schemas and media are borrowed from the request and
+//! written straight into the body. Members stand in the order of the struct, with
+//! the conversation last, so that two requests of a node have as long a beginning
+//! in common as they can: providers keep beginnings in caches.
 
 use std::borrow::Cow;
 
@@ -50,11 +55,13 @@ struct Body<'a> {
     messages: SentMessages<'a>,
 }
 
+/// Without it, chat completions report no usage in a stream.
 #[derive(Serialize)]
 struct StreamOptions {
     include_usage: bool,
 }
 
+/// Messages are written one by one while the body is.
 struct SentMessages<'a>(Messages<'a>, &'a PreparedRequest<'a>);
 
 impl Serialize for SentMessages<'_> {
@@ -81,7 +88,8 @@ fn is_result_with_image(message: &Message) -> bool {
 }
 
 impl<'a> Messages<'a> {
-    /// In this API, results of tools cannot hold images: they follow a round's last result, as a user message.
+    /// In this API, results of tools cannot hold images: they follow a round's last
+    /// result, as a user message.
     fn with_images_after_results(self) -> Self {
         let messages: Vec<Cow<'a, Message>> = match self {
             Messages::Unchanged(all) if !all.iter().any(is_result_with_image) => return self,
@@ -138,6 +146,7 @@ struct JsonSchema<'a> {
     strict: bool,
 }
 
+/// The same envelope around a function and around its name.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "function")]
 struct Tool<F> {
@@ -166,6 +175,7 @@ struct FunctionName<'a> {
     name: &'a str,
 }
 
+/// A member that the program writes in `extra` is not written by us as well.
 pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> {
     let PreparedRequest {
         request,
@@ -207,6 +217,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     prepared.json(&body)
 }
 
+/// The node's tools, then the function for the answer.
 fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<Function<'a>>> {
     let listed = prepared.tools().map(|(tool, schema)| Function {
         name: &tool.name,
@@ -223,6 +234,7 @@ fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<Function<'a>>> {
         .collect()
 }
 
+/// By name, any, or none.
 fn tool_choice<'a>(prepared: &'a PreparedRequest<'_>) -> Option<WireToolChoice<'a>> {
     prepared.tool_choice().map(|choice| match choice {
         ToolChoice::Named(name) => WireToolChoice::Named(Tool {
@@ -233,6 +245,7 @@ fn tool_choice<'a>(prepared: &'a PreparedRequest<'_>) -> Option<WireToolChoice<'
     })
 }
 
+/// `None` for the formats that are no field of the request.
 fn response_format(
     schema: &OutputSchema,
     format: ResponseFormat,
@@ -252,6 +265,7 @@ fn response_format(
     })
 }
 
+/// Its parameters are the schema of the answer.
 fn answer_function<'a>(schema: &'a OutputSchema, prepared: &PreparedRequest<'_>) -> Function<'a> {
     let (parameters, strict) = strict_or(schema, Profile::Function);
     let strict = Some(strict).filter(|_| !prepared.leaves_out(Part::StrictFunctions));

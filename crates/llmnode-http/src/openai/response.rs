@@ -1,8 +1,10 @@
 //! A server's answer, read so that nothing dispensable fails an answer that was paid for.
 //!
-//! Compatible servers differ in ids (`null`, numbers), words (`finish_reason`), numbers (floats, negatives, beyond 64 bits) and
-//! shapes (content as a string or as parts). What is dispensable and of an unknown shape is treated as absent. Broken JSON is an
-//! error, and so is a piece of the answer that cannot be read: without it, the answer would say something else.
+//! Compatible servers differ in ids (`null`, numbers), words (`finish_reason`),
+//! numbers (floats, negatives, beyond 64 bits) and shapes (content as a string or
+//! as parts). What is dispensable and of an unknown shape is treated as absent.
+//! Broken JSON is an error, and so is a piece of the answer that cannot be read:
+//! without it, the answer would say something else.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -55,6 +57,7 @@ pub(super) enum Choices<'a> {
     Answer(Choice<'a>, bool),
 }
 
+/// A server may leave out the message of a choice that failed.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Choice<'a> {
@@ -72,6 +75,7 @@ impl Choice<'_> {
     }
 }
 
+/// All members in which servers put parts of the answer.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Message<'a> {
@@ -106,6 +110,7 @@ impl Message<'_> {
     }
 }
 
+/// What stands in `content`, by what it is.
 #[derive(Debug, Default)]
 pub(super) struct ContentTexts<'a> {
     pub(super) text: Option<Cow<'a, str>>,
@@ -150,6 +155,7 @@ impl<'de> Visitor<'de> for Content {
     }
 }
 
+/// A text stays borrowed as long as it is alone.
 fn joined<'a>(whole: Option<Cow<'a, str>>, part: Option<Cow<'a, str>>) -> Option<Cow<'a, str>> {
     match (whole, part) {
         (Some(whole), Some(part)) => Some(Cow::Owned(whole.into_owned() + &part)),

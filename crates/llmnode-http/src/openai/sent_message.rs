@@ -1,4 +1,8 @@
 //! A message as chat completions take it.
+//!
+//! Written by hand and not derived, since its members depend on the message:
+//! results have an id, the model's turns have calls and what was carried, and texts
+//! become parts only where there is media or a mark of the cache.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,9 +22,11 @@ use crate::refusal::parts::Part;
 
 const THOUGHTS: &str = "reasoning_content";
 
-/// DeepSeek V4 Pro refuses an empty text, and takes a space: NousResearch/hermes-agent#18263, BerriAI/litellm#28057.
+/// DeepSeek V4 Pro refuses an empty text, and takes a space:
+/// NousResearch/hermes-agent#18263, BerriAI/litellm#28057.
 const BLANK_THOUGHTS: &str = " ";
 
+/// Borrowed: a conversation is written without a copy of it.
 pub(super) struct SentMessage<'a> {
     pub(super) message: &'a Message,
     pub(super) parts: &'a [CarriedPart],
@@ -31,6 +37,7 @@ pub(super) struct SentMessage<'a> {
     pub(super) prepared: &'a PreparedRequest<'a>,
 }
 
+/// A text that a mark of the cache may follow.
 #[derive(Serialize)]
 struct TextPart<'a> {
     r#type: &'static str,
@@ -49,6 +56,7 @@ impl<'a> TextPart<'a> {
     }
 }
 
+/// With what the provider put beside it.
 #[derive(Serialize)]
 struct SentCall<'a> {
     r#type: &'static str,
@@ -112,7 +120,8 @@ impl Serialize for SentMessage<'_> {
 }
 
 impl SentMessage<'_> {
-    /// The text in two parts, of which the first one has the mark. Attachments stand behind it, if at all.
+    /// The text in two parts, of which the first one has the mark. Attachments
+    /// stand behind it, if at all.
     fn marked_text(&self) -> Option<Vec<TextPart<'_>>> {
         let end = self.mark?;
         if self.message.attachments().next().is_some() {
@@ -126,6 +135,7 @@ impl SentMessage<'_> {
         Some(parts)
     }
 
+    /// If calls were added or taken away since, nothing stays beside them.
     fn calls(&self) -> Vec<SentCall<'_>> {
         let listed = self
             .parts

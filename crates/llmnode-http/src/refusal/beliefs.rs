@@ -1,9 +1,11 @@
 //! What a handle believes about the models at its base URL, and how long.
 //!
-//! A refusal is first believed for the call that met it. Once the request that was changed by it has been answered, it has helped,
-//! and all calls are asked so: see [`Beliefs::answered`]. What did not help goes with its call. After an hour, one request that
-//! begins a conversation is sent in its full form again ([`Beliefs::begin`]): models and servers change. If it is answered, what
-//! was believed is forgotten; if it is refused, it is believed for another hour.
+//! A refusal is first believed for the call that met it. Once the request that was
+//! changed by it has been answered, it has helped, and all calls are asked so: see
+//! [`Beliefs::answered`]. What did not help goes with its call. After an hour, one
+//! request that begins a conversation is sent in its full form again
+//! ([`Beliefs::begin`]): models and servers change. If it is answered, what was
+//! believed is forgotten; if it is refused, it is believed for another hour.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -25,6 +27,7 @@ const MOST_CALLS: usize = 4096;
 const LIFETIME: Duration = Duration::from_secs(3600);
 
 /// A call, or a request of no call, by what it says.
+/// A call adapts by itself: what one call tries out, others are not asked with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asker {
     Call(CallId),
@@ -49,18 +52,21 @@ impl Asker {
     }
 }
 
+/// What is not taken, and together with what.
 #[derive(Clone, Debug, PartialEq)]
 struct Belief {
     fact: Fact,
     condition: Condition,
 }
 
+/// Believed for all calls, since a time.
 #[derive(Debug)]
 struct Kept {
     belief: Belief,
     since: Instant,
 }
 
+/// What one call has changed so far.
 #[derive(Debug)]
 struct Tried {
     belief: Belief,
@@ -78,6 +84,8 @@ struct OfCall {
     doubted: Vec<Belief>,
 }
 
+/// All that is believed of one model. Counts of entries are bounded, so that a
+/// server that gives each request another reason costs no memory.
 #[derive(Debug, Default)]
 struct OfModel {
     kept: Vec<Kept>,
@@ -92,6 +100,8 @@ struct OfModel {
 pub(crate) struct Beliefs(Mutex<HashMap<String, OfModel>>);
 
 impl Beliefs {
+    /// Called for each request: what is kept and holds in this situation, and what
+    /// this call has tried.
     pub(crate) fn quirks(&self, model: &str, asker: Asker, situation: Situation<'_>) -> Quirks {
         let mut quirks = Quirks::default();
         let mut models = self.lock();
@@ -117,7 +127,8 @@ impl Beliefs {
         quirks
     }
 
-    /// A request that begins a conversation is about to be sent. One an hour is sent in its full form.
+    /// A request that begins a conversation is about to be sent. One an hour is
+    /// sent in its full form.
     pub(crate) fn begin(&self, model: &str, asker: Asker) {
         let mut models = self.lock();
         let Some(of_model) = models.get_mut(model) else {
@@ -137,6 +148,7 @@ impl Beliefs {
     }
 
     /// `said`: the server's words.
+    /// If the same words come again, the last change has not helped.
     pub(crate) fn learn(
         &self,
         model: &str,
@@ -148,7 +160,8 @@ impl Beliefs {
         let mut models = self.lock();
         let call = entry(&mut models, model).call(asker);
         let belief = Belief { fact, condition };
-        // A trial of much that is still refused ends at the second refusal: a call adapts only a few times.
+        // A trial of much that is still refused ends at the second refusal: a call
+        // adapts only a few times.
         match call.tried.is_empty() {
             true => call.doubted.retain(|doubted| *doubted != belief),
             false => call.doubted.clear(),
@@ -163,8 +176,8 @@ impl Beliefs {
         });
     }
 
-    /// The request was refused, for a reason that nobody reads, or not for the first time. Returns whether it was a trial of the
-    /// full form, which is over.
+    /// The request was refused, for a reason that nobody reads, or not for the
+    /// first time. Returns whether it was a trial of the full form, which is over.
     pub(crate) fn end_trial(&self, model: &str, asker: Asker) -> bool {
         let mut models = self.lock();
         let call = models
@@ -173,7 +186,8 @@ impl Beliefs {
         call.is_some_and(|call| !std::mem::take(&mut call.doubted).is_empty())
     }
 
-    /// The request was answered: what changed it has helped, and what was left in spite of a belief is taken.
+    /// The request was answered: what changed it has helped, and what was left in
+    /// spite of a belief is taken.
     pub(crate) fn answered(&self, model: &str, asker: Asker) {
         let mut models = self.lock();
         let Some(of_model) = models.get_mut(model) else {
@@ -202,7 +216,8 @@ impl Beliefs {
         self.ignores(model, Fact::ForcedChoice);
     }
 
-    /// The model called another tool than the one it had to call, as with llama.cpp, which reads no choice but a word.
+    /// The model called another tool than the one it had to call, as with
+    /// llama.cpp, which reads no choice but a word.
     pub(crate) fn unnamed(&self, model: &str) {
         self.ignores(model, Fact::NamedChoice);
     }
@@ -215,10 +230,13 @@ impl Beliefs {
         entry(&mut self.lock(), model).keep(Belief { fact, condition });
     }
 
+    /// The model writes calls natively, so none are looked for in its text.
     pub(crate) fn called(&self, model: &str) {
         entry(&mut self.lock(), model).calls_natively = true;
     }
 
+    /// The first call that noticed; see `messages.rs` for what it means to that
+    /// call and to others.
     pub(crate) fn unenforced(&self, model: &str, call: CallId) {
         entry(&mut self.lock(), model)
             .unenforced
@@ -246,6 +264,7 @@ fn entry<'a>(all: &'a mut HashMap<String, OfModel>, model: &str) -> &'a mut OfMo
 }
 
 impl OfModel {
+    /// Newest last.
     fn keep(&mut self, belief: Belief) {
         self.kept.retain(|kept| kept.belief != belief);
         if self.kept.len() >= MOST_BELIEFS {
@@ -257,6 +276,7 @@ impl OfModel {
         });
     }
 
+    /// The call's entry; a new one takes the place of the oldest.
     fn call(&mut self, asker: Asker) -> &mut OfCall {
         let at = self
             .calls

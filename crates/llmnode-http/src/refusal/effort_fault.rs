@@ -16,6 +16,9 @@ pub(super) enum EffortFault {
 }
 
 /// `text`: in lower case. `refuses`: it says that something is not supported.
+/// In order: a range of numbers, a list of words that are taken, and only then what
+/// the text says about switching off or about the word that was sent. A guess is
+/// the last resort, and is made twice at most.
 pub(super) fn refused(
     (reasoning, way): (Reasoning, Thinking),
     known: Refused,

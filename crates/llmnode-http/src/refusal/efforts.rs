@@ -1,4 +1,9 @@
 //! Chooses how a model is asked to think, given the ways that it is known to refuse.
+//!
+//! A program asks for an amount (off, low, medium, high, the most, or a number of
+//! tokens). APIs and models take words, numbers, or both, and each model another
+//! selection. So a wish becomes an ordered list of ways, best first, of which the
+//! first is sent that this model has not refused.
 
 use llmnode_model::Reasoning;
 use serde_json::{Map, Value};
@@ -36,6 +41,7 @@ impl Effort {
     }
 }
 
+/// One way to ask, as it is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Thinking {
     Effort(Effort),
@@ -54,6 +60,8 @@ impl Thinking {
     }
 }
 
+/// What an API has: its ways to switch off, its words from the most on, and whether
+/// it takes numbers.
 #[derive(Clone, Copy)]
 pub(crate) struct Efforts {
     pub(crate) off: &'static [Thinking],
@@ -65,6 +73,7 @@ pub(crate) struct Efforts {
 
 impl Efforts {
     /// Best first. A budget must leave room below `limit`.
+    /// Never more than was asked for: words and numbers above are left out.
     fn ways(self, reasoning: Reasoning, limit: u32) -> impl Iterator<Item = Thinking> {
         let (most, number) = match reasoning {
             Reasoning::Off | Reasoning::Budget(0) => (Effort::None, None),
@@ -91,6 +100,7 @@ impl Efforts {
             .chain(numbers)
     }
 
+    /// Whether the program asks by a field of its own.
     pub(crate) fn is_in(self, extra: &Map<String, Value>) -> bool {
         let (field, within) = self.field;
         extra
@@ -113,6 +123,7 @@ impl Efforts {
     }
 }
 
+/// The word whose number is the next one below.
 fn at_most(tokens: u32) -> Effort {
     let lower = EFFORTS
         .iter()
@@ -129,11 +140,13 @@ pub(crate) struct Budgets {
 }
 
 impl Budgets {
+    /// Several refusals together leave a range.
     pub(crate) fn narrow(&mut self, least: Option<u32>, most: Option<u32>) {
         self.least = self.least.max(least);
         self.most = [self.most, most].into_iter().flatten().min();
     }
 
+    /// The number that is taken, nearest to the one that was wanted.
     fn nearest(self, tokens: u32) -> u32 {
         let most = self.most.map_or(tokens, |most| tokens.min(most));
         self.least.map_or(most, |least| most.max(least))
@@ -168,6 +181,7 @@ impl Refused {
         })
     }
 
+    /// A way that no refusal has offered counts as refused, if few models know it.
     pub(super) fn has(self, way: Thinking) -> bool {
         if way == Thinking::BetweenTools && !self.contains(Refused(BETWEEN_TOOLS_OFFERED)) {
             return true;

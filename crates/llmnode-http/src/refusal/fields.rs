@@ -3,6 +3,7 @@
 use super::parts::Part;
 
 /// What a refusal is about.
+/// A field of the request, or a thing that several fields make up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
     Part(Part),
@@ -23,6 +24,7 @@ pub(crate) enum Field {
 }
 
 /// Whose names these are: OpenAI's where nothing else is said.
+/// The longest name that is found counts, so the order does not matter.
 pub(super) const NAMES: &[(&str, Field)] = &[
     ("max_completion_tokens", Field::Limit),
     ("max_output_tokens", Field::Limit),
@@ -145,7 +147,8 @@ pub(super) const NAMES: &[(&str, Field)] = &[
     ("think", Field::Effort),  // Ollama
 ];
 
-/// Members of a request that hold the prompt, or what came back: a refusal of one of them is about no setting.
+/// Members of a request that hold the prompt, or what came back: a refusal of one
+/// of them is about no setting.
 pub(super) const CONTENTS: [&str; 6] = [
     "messages", "message", "input", "contents", "content", "prompt",
 ];

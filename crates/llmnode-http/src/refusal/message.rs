@@ -1,13 +1,19 @@
 //! The words of a refusal without those of the request.
 //!
-//! A server may quote the prompt in its refusal, and the prompt is somebody's text: what stands in it must not change how others
-//! are asked. So the runs of words that stand in the request as well are taken out before anything is read. In: the server's
-//! text, and the request's body. Out: the text in lower case, decoded, with blanks for white space, and `…` for what was quoted.
+//! A server may quote the prompt in its refusal, and the prompt is somebody's text:
+//! what stands in it must not change how others are asked. So the runs of words
+//! that stand in the request as well are taken out before anything is read. In: the
+//! server's text, and the request's body. Out: the text in lower case, decoded,
+//! with blanks for white space, and `…` for what was quoted.
 //!
-//! 1. The text is decoded: escapes of JSON twice, since gateways quote what they got, and entities of HTML.
-//! 2. Text and body are compared word by word, so that other quotation marks, escapes and white space make no difference.
-//! 3. Words of ours, such as the name of a field or of an effort, stay: a server that refuses `low` means the setting, though
-//!    the answer's schema has a `low` as well. What is quoted counts only if it could be misread: see [`Vocabulary`].
+//! 1. The text is decoded: escapes of JSON twice, since gateways quote what they
+//!    got, and entities of HTML.
+//! 2. Text and body are compared word by word, so that other quotation marks,
+//!    escapes and white space make no difference.
+//! 3. Words of ours, such as the name of a field or of an effort, stay: a server
+//!    that refuses `low` means the setting, though the answer's schema has a `low`
+//!    as well. What is quoted counts only if it could be misread: see
+//!    [`Vocabulary`].
 
 use std::collections::HashMap;
 
@@ -47,7 +53,8 @@ const OWN_MEMBERS: [&str; 18] = [
 /// Members whose names are the model's or a tool's, as well as all below.
 const FREE_MEMBERS: [&str; 4] = ["args", "arguments", "input", "response"];
 
-/// `text`: the server's. `body`: what was sent. `model`: its name, which may have a field's name in it.
+/// `text`: the server's. `body`: what was sent. `model`: its name, which may have a
+/// field's name in it.
 pub(crate) fn without_prompt(text: &str, body: &Value, model: &str) -> String {
     let text = decoded(text);
     let mut words = words(&text);
@@ -72,6 +79,7 @@ pub(crate) fn decoded(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// `\"` and `\u0041`, as JSON in JSON has them.
 fn unescaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars();
@@ -144,7 +152,8 @@ fn without_entities(text: &str) -> String {
     out
 }
 
-/// All strings of the body that are the prompt's: texts, names of tools and files, values that the state allows.
+/// All strings of the body that are the prompt's: texts, names of tools and files,
+/// values that the state allows.
 fn strings(value: &Value, is_free: bool, found: &mut dyn FnMut(&str)) {
     match value {
         Value::String(text) => found(text),
@@ -153,7 +162,8 @@ fn strings(value: &Value, is_free: bool, found: &mut dyn FnMut(&str)) {
             .for_each(|value| strings(value, is_free, found)),
         Value::Object(members) => {
             for (name, value) in members {
-                // Names of a schema's properties are the program's; one with blanks in it is somebody's text.
+                // Names of a schema's properties are the program's; one with blanks
+                // in it is somebody's text.
                 if is_free || name.contains(char::is_whitespace) {
                     found(name);
                 }
@@ -176,6 +186,7 @@ fn is_word(value: &Value) -> bool {
     }
 }
 
+/// A word and where it begins.
 #[derive(Clone, Copy)]
 struct Word<'t> {
     text: &'t str,
@@ -205,17 +216,20 @@ fn words(text: &str) -> Vec<Word<'_>> {
     words
 }
 
+/// `max_tokens` is one word.
 fn is_part(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
+/// The server's words, and which of them are quotations.
 struct Quoted<'t> {
     text: &'t str,
     words: &'t [Word<'t>],
     places: HashMap<&'t str, Vec<usize>>,
     is_quoted: Vec<bool>,
     vocabulary: Vocabulary,
-    /// For each word of the text: how long the run is that ends there, and at which word of the prompt.
+    /// For each word of the text: how long the run is that ends there, and at which
+    /// word of the prompt.
     runs: Vec<(usize, usize)>,
 }
 
@@ -252,6 +266,7 @@ impl<'t> Quoted<'t> {
         }
     }
 
+    /// The longest common runs, by the usual table of which one row is kept.
     fn strike_words(&mut self, string: &str) {
         self.runs.fill((0, 0));
         let prompt = words(string);
@@ -280,6 +295,7 @@ impl<'t> Quoted<'t> {
         }
     }
 
+    /// What is left.
     fn rest(&self) -> String {
         let mut rest = String::with_capacity(self.text.len());
         let mut end = 0;
@@ -342,6 +358,7 @@ const REFUSING: [&str; 28] = [
 ];
 
 /// Values of our settings.
+/// Together with names of fields they make up sentences of ours.
 const VALUES: [&str; 20] = [
     "adaptive",
     "any",
@@ -375,8 +392,9 @@ impl Vocabulary {
         }
     }
 
-    /// A few words alone may stand in any text. They are taken for a quotation if they are a whole string of the request and not
-    /// only words of ours, or if they say both which field and that it is refused.
+    /// A few words alone may stand in any text. They are taken for a quotation if
+    /// they are a whole string of the request and not only words of ours, or if
+    /// they say both which field and that it is refused.
     fn is_misleading(&self, run: &[Word<'_>], is_whole: bool) -> bool {
         if run.len() >= LONG_RUN {
             return true;
@@ -410,14 +428,21 @@ mod tests {
             prompt.to_owned(),
             json!(prompt).to_string(),
             json!(json!(prompt).to_string()).to_string(),
-            "SAY: &quot;The Temperature &#10;is not supported&#x22; &lt;b&gt;now&lt;/b&gt; &amp; then"
+            "SAY: &quot;The Temperature &#10;is not supported&#x22; &lt;b&gt;now&lt;/b&gt; &amp; \
+             then"
                 .to_owned(),
             "the temperature  is not suppor".to_owned(),
             "temperature is not supported now then".to_owned(),
         ] {
             let rest = rest(&format!("Bad input: {quoted}. Try again"), &body);
-            assert!(rest.starts_with("bad input: ") && rest.ends_with(". try again"), "{rest}");
-            assert!(!rest.contains("temperature") && !rest.contains("not supported"), "{rest}");
+            assert!(
+                rest.starts_with("bad input: ") && rest.ends_with(". try again"),
+                "{rest}"
+            );
+            assert!(
+                !rest.contains("temperature") && !rest.contains("not supported"),
+                "{rest}"
+            );
         }
     }
 

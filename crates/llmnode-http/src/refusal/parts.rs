@@ -1,4 +1,8 @@
 //! The parts of our request that a server may not want, and what is believed about one of them.
+//!
+//! A part is something that *we* decided to send, and that the request can be
+//! without. What the program wrote is no part: leaving it out would be another
+//! request than the one that was asked for.
 
 use super::efforts::Refused;
 use super::response_formats::ResponseFormats;
@@ -31,7 +35,8 @@ pub(crate) enum Part {
     CarriedFields,
     /// Answers without the field of the model's thoughts; one with a blank goes in their place.
     BareAnswers,
-    /// Thoughts that were made behind another beginning of the conversation; the provider is asked to drop them.
+    /// Thoughts that were made behind another beginning of the conversation; the
+    /// provider is asked to drop them.
     BoundThoughts,
     /// The ids of calls in their own form; a hash of nine letters and digits goes in their place.
     CallIds,
@@ -43,7 +48,8 @@ pub(crate) enum Part {
     JsonSchemaParameters,
     /// Gemini's wish to see the calls of its own tools.
     ServerSideTools,
-    /// The provider's own search of tools, with those that it is to find; the program's search goes in its place.
+    /// The provider's own search of tools, with those that it is to find; the
+    /// program's search goes in its place.
     ToolSearch,
 }
 
@@ -77,6 +83,7 @@ impl Part {
 }
 
 /// A set of parts.
+/// Bits, since there is one of it in every request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Parts(u32);
 
@@ -95,6 +102,7 @@ impl Parts {
 }
 
 /// What a model at a server does not take.
+/// What is believed, as it was read from a refusal.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Fact {
     LeaveOut(Part),
@@ -139,6 +147,8 @@ impl Fact {
 }
 
 /// What a part was refused together with. Without it, it may be taken.
+/// A refusal of a temperature beside thoughts says nothing about requests without
+/// them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Condition {
     pub(crate) with_tools: bool,
@@ -173,6 +183,7 @@ pub(crate) struct Situation<'a> {
 }
 
 impl Condition {
+    /// Whether a belief is about this request.
     pub(crate) fn holds(self, situation: Situation<'_>) -> bool {
         let by_tools = !self.with_tools || situation.tools;
         by_tools

@@ -1,7 +1,8 @@
-//! What servers say of a part that they do not take: data, each with the place where it was seen. All in lower case.
+//! What servers say of a part that they do not take: data, each with the place
+//! where it was seen. All in lower case.
 //!
-//! A phrase says *that* something is refused; [`fields`](super::fields) say what it is about. The phrases of [`CONCLUSIVE`] say
-//! both.
+//! A phrase says *that* something is refused; [`fields`](super::fields) say what it
+//! is about. The phrases of [`CONCLUSIVE`] say both.
 
 use super::fields::Field;
 use super::parts::Part;
@@ -9,6 +10,7 @@ use super::parts::Part;
 /// A phrase, and where it was seen.
 pub(super) type Phrase = (&'static str, &'static str);
 
+/// Texts are in lower case.
 pub(super) fn any_of(text: &str, phrases: &[Phrase]) -> bool {
     phrases.iter().any(|(phrase, _)| text.contains(phrase))
 }
@@ -191,7 +193,8 @@ pub(super) const LISTS: &[&str] = &[
     "only ",                   // Moonshot: only low and high are allowed
 ];
 
-/// The same, as one word of a sentence that does not deny it: `this model supports: low, high`, `allowed reasoning efforts: low`.
+/// The same, as one word of a sentence that does not deny it: `this model supports:
+/// low, high`, `allowed reasoning efforts: low`.
 pub(super) const OFFERING_WORDS: &[&str] = &[
     "accepted",  // Bedrock
     "accepts",   // Novita

@@ -6,12 +6,15 @@ use super::efforts::{Budgets, Refused};
 use super::parts::{Fact, Part, Parts, Situation};
 use super::response_formats::ResponseFormats;
 
+/// `Copy`, and without texts: it is asked for several times for each request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Quirks {
     pub(crate) left_out: Parts,
+    // The limit goes by its newer name.
     pub(crate) max_completion_tokens: bool,
     pub(crate) most_tokens: Option<u32>,
     pub(crate) least_tokens: Option<u32>,
+    // Ways of thinking that are refused, and the numbers that are taken.
     pub(crate) reasoning: Refused,
     pub(crate) budgets: Budgets,
     pub(crate) choice: Choice,
@@ -19,7 +22,8 @@ pub(crate) struct Quirks {
     pub(crate) only_streams: bool,
     /// The server has recognised a tool call.
     pub(crate) calls_natively: bool,
-    /// The first call whose answer did not follow the schema. From then on, the prompt has the schema as well.
+    /// The first call whose answer did not follow the schema. From then on, the
+    /// prompt has the schema as well.
     pub(crate) unenforced: Option<CallId>,
 }
 
@@ -45,6 +49,7 @@ impl Quirks {
         self.least_tokens.map_or(most, |least| most.max(least))
     }
 
+    /// Beliefs add up: bounds become narrower, sets larger.
     pub(crate) fn add(&mut self, fact: &Fact, situation: Situation<'_>) {
         match fact {
             Fact::LeaveOut(part) => self.left_out = self.left_out.with(*part),
@@ -59,7 +64,8 @@ impl Quirks {
             Fact::Budget { least, most } => self.budgets.narrow(*least, *most),
             Fact::NamedChoice => self.choice = self.choice.max(Choice::Any),
             Fact::ForcedChoice if situation.tools => self.choice = Choice::Free,
-            // The function for the answer is all that could be forced: the next format asks without it.
+            // The function for the answer is all that could be forced: the next
+            // format asks without it.
             Fact::ForcedChoice => {
                 self.refused = self
                     .refused

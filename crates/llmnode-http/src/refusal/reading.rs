@@ -1,18 +1,22 @@
 //! What a refusal says of our request: which part is not wanted, and what is sent in its place.
 //!
-//! In: the status, what the body's fields say, the server's text without the words of the prompt
-//! ([`message`](super::message)), and what was sent. Out: a [`Fact`] that changes the request, with what it holds together with,
-//! or nothing. In this order, since what is said exactly goes before what has to be guessed:
+//! In: the status, what the body's fields say, the server's text without the words
+//! of the prompt ([`message`](super::message)), and what was sent. Out: a [`Fact`]
+//! that changes the request, with what it holds together with, or nothing. In this
+//! order, since what is said exactly goes before what has to be guessed:
 //!
 //! 1. a phrase that is conclusive by itself ([`CONCLUSIVE`]);
-//! 2. the field that the body's `param` names, or a path in the text (`tools[0].function.parameters`). If it is none that can be
-//!    sent otherwise, nothing is read;
-//! 3. a field's name in the text, of those that this request has: the one that is named first, with the longest name. How much
-//!    the model thinks comes last: servers name it beside the part that they refuse. If the first name is the user's own, from
-//!    `extra`, nothing is read.
+//! 2. the field that the body's `param` names, or a path in the text
+//!    (`tools[0].function.parameters`). If it is none that can be sent otherwise,
+//!    nothing is read;
+//! 3. a field's name in the text, of those that this request has: the one that is
+//!    named first, with the longest name. How much the model thinks comes last:
+//!    servers name it beside the part that they refuse. If the first name is the
+//!    user's own, from `extra`, nothing is read.
 //!
-//! A part is left out only where the text or the body's code says that it is not taken ([`NOT_HERE`]), not where its value is out
-//! of range: then a maximum or minimum is used, if the text has one.
+//! A part is left out only where the text or the body's code says that it is not
+//! taken ([`NOT_HERE`]), not where its value is out of range: then a maximum or
+//! minimum is used, if the text has one.
 
 use llmnode_model::{Reasoning, ResponseFormat};
 
@@ -58,10 +62,14 @@ pub(crate) struct Refusal<'a> {
 }
 
 /// Only conclusive phrases count under these.
+/// llama.cpp reports a schema that it cannot compile as its own failure.
 const SERVER_FAILURES: [u16; 2] = [500, 503];
+/// Statuses of a request that is not taken as it is.
 pub(crate) const REFUSALS: [u16; 5] = [400, 403, 404, 422, 501];
 
 /// Changes the request, or is `None`.
+/// A fact that would change nothing is none: the attempt loop would ask the same
+/// again.
 pub(crate) fn read(refusal: &Refusal<'_>, sent: &Sent<'_>) -> Option<(Fact, Condition)> {
     let Refusal {
         status,
@@ -160,6 +168,7 @@ fn has(field: Field, sent: &Sent<'_>) -> bool {
     }
 }
 
+/// A form of the answer that is a field of the request.
 fn has_format(sent: &Sent<'_>) -> bool {
     use ResponseFormat::{JsonObject, Schema, Strict};
     matches!(sent.format, Some(Strict | Schema | JsonObject))
@@ -175,6 +184,7 @@ fn has_function(sent: &Sent<'_>) -> bool {
     sent.situation.tools || sent.format == Some(ResponseFormat::Tool)
 }
 
+/// `None`: it names nothing that can be sent otherwise.
 fn field(refusal: &Refusal<'_>, sent: &Sent<'_>) -> Option<Field> {
     let Refusal {
         error,
@@ -215,7 +225,8 @@ fn field(refusal: &Refusal<'_>, sent: &Sent<'_>) -> Option<Field> {
     Some(named)
 }
 
-/// A text without the field's name, as gateways send it on, which offers other words for the one that was sent.
+/// A text without the field's name, as gateways send it on, which offers other
+/// words for the one that was sent.
 fn effort_by_its_values(text: &str, sent: &Sent<'_>) -> Option<Field> {
     let Some((_, Thinking::Effort(effort))) = sent.effort else {
         return None;
@@ -242,8 +253,9 @@ fn is_of_a_tool(refusal: &Refusal<'_>, sent: &Sent<'_>) -> bool {
     }
 }
 
-/// The field of the request that the text names first, of those that count, with the place and the length of its name. Of two names
-/// at one place the longer is meant: `tool_choice`, and not `tool`.
+/// The field of the request that the text names first, of those that count, with
+/// the place and the length of its name. Of two names at one place the longer is
+/// meant: `tool_choice`, and not `tool`.
 fn first_named(
     text: &str,
     sent: &Sent<'_>,
@@ -287,6 +299,7 @@ fn is_of_name(c: char) -> bool {
 }
 
 /// Where the text has this name by itself.
+/// As a word: `stream` is not `streaming`.
 fn find_name(text: &str, name: &str) -> Option<usize> {
     text.match_indices(name).map(|(at, _)| at).find(|at| {
         let before = text[..*at].chars().next_back();
@@ -297,6 +310,7 @@ fn find_name(text: &str, name: &str) -> Option<usize> {
     })
 }
 
+/// Behind a word for functions, or in quotation marks.
 fn names_function(text: &str, name: &str) -> bool {
     let name = name.to_lowercase();
     text.match_indices(&name).any(|(at, _)| {
@@ -308,8 +322,9 @@ fn names_function(text: &str, name: &str) -> bool {
     })
 }
 
-/// A path from the top of the request, such as `response_format.type` or `tools[0]`; a name of its top, where the text begins with
-/// it (`system: extra inputs are not permitted`).
+/// A path from the top of the request, such as `response_format.type` or
+/// `tools[0]`; a name of its top, where the text begins with it (`system: extra
+/// inputs are not permitted`).
 fn path(text: &str) -> Option<&str> {
     let first = text
         .split_once(": ")
@@ -389,6 +404,7 @@ fn of_path(path: &str, text: &str, sent: &Sent<'_>) -> Option<Field> {
     Some(field)
 }
 
+/// A path into the conversation: what was carried, or the role of the system.
 fn of_content(path: &str, text: &str) -> Option<Field> {
     let carried = [
         "reasoning_content",
@@ -410,6 +426,7 @@ fn of_content(path: &str, text: &str) -> Option<Field> {
     (path.ends_with("role") && is_of_system).then_some(Field::Part(Part::System))
 }
 
+/// The longest name, since a path has several.
 fn named_in_path(path: &str) -> Option<Field> {
     let found = NAMES
         .iter()
@@ -429,6 +446,7 @@ fn is_answers(path: &str, sent: &Sent<'_>) -> bool {
         && index.is_none_or(|index| index >= sent.functions.len())
 }
 
+/// What follows for the next request.
 fn fact(field: Field, refusal: &Refusal<'_>, sent: &Sent<'_>, refuses: bool) -> Option<Fact> {
     let text = refusal.text;
     match field {
@@ -456,6 +474,7 @@ fn fact(field: Field, refusal: &Refusal<'_>, sent: &Sent<'_>, refuses: bool) -> 
     }
 }
 
+/// A number that is offered, or the other name of the field.
 fn limit(text: &str, sent: &Sent<'_>, refuses: bool) -> Option<Fact> {
     let (limit, has_older_name) = sent.limit?;
     let name = [
@@ -475,6 +494,7 @@ fn limit(text: &str, sent: &Sent<'_>, refuses: bool) -> Option<Fact> {
     (refuses && has_older_name).then_some(Fact::OlderLimit)
 }
 
+/// Another way to think.
 fn effort(text: &str, sent: &Sent<'_>, refuses: bool) -> Option<Fact> {
     let refuses = refuses || any_of(text, NO_SUCH_EFFORT);
     let fault = effort_fault::refused(sent.effort?, sent.quirks.reasoning, text, refuses)?;
@@ -487,6 +507,7 @@ fn effort(text: &str, sent: &Sent<'_>, refuses: bool) -> Option<Fact> {
     })
 }
 
+/// Which of the forms are ruled out depends on what is offered in their place.
 fn format(field: Field, text: &str, sent: &Sent<'_>, refuses: bool) -> Option<Fact> {
     if let Some(offer) = named_values(text, &["json_object", "json_schema", "text"]) {
         let fault = match (
@@ -530,6 +551,8 @@ fn schema(sent: &Sent<'_>) -> Option<Fact> {
     (!out.is_empty()).then(|| Fact::Schema(name.to_owned(), out))
 }
 
+/// Nothing of a tool can be left out but the lists of the state, and how its
+/// parameters are written.
 fn tool_schema(sent: &Sent<'_>) -> Option<Fact> {
     let parts = [
         Part::Choices,
@@ -542,6 +565,7 @@ fn tool_schema(sent: &Sent<'_>) -> Option<Fact> {
         .map(Fact::LeaveOut)
 }
 
+/// From by name to any, and from any to none: each step forces less.
 fn tool_choice(text: &str, sent: &Sent<'_>, refuses: bool) -> Option<Fact> {
     let choice = sent.choice?;
     let offer = named_values(text, &["none", "auto", "required", "any"]);
@@ -875,7 +899,8 @@ mod tests {
             ..everything(ResponseFormat::Strict)
         };
         for message in [
-            "Invalid schema for function 'search': In context=(), object schema missing properties.",
+            "Invalid schema for function 'search': In context=(), object schema missing \
+             properties.",
             "tools[0].function.parameters: unsupported json schema",
             "The JSON schema of the tool search is not supported",
         ] {
@@ -936,7 +961,8 @@ mod tests {
         };
         for (message, expected) in [
             (
-                "gpt-5 models don't support temperature=0.7. For gpt-5.1, temperature is supported when reasoning_effort='none'",
+                "gpt-5 models don't support temperature=0.7. For gpt-5.1, temperature is supported \
+                 when reasoning_effort='none'",
                 Fact::LeaveOut(Part::Temperature),
             ),
             (

@@ -13,6 +13,7 @@ const ORDER: [ResponseFormat; 5] = [
     ResponseFormat::Prompt,
 ];
 
+/// A set, as bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ResponseFormats(u8);
 
@@ -56,6 +57,8 @@ pub(crate) enum FormatFault {
     Tools,
 }
 
+/// What an API has. The search begins at the form that is wanted, so what stands
+/// before it is only used where it was chosen.
 #[derive(Clone, Copy)]
 pub(crate) struct Formats {
     pub(crate) order: &'static [ResponseFormat],
@@ -92,6 +95,7 @@ pub(crate) fn response_format(
     Ok(ResponseFormat::Prompt)
 }
 
+/// Those that would have been better, for the record.
 pub(crate) fn passed_over(
     formats: Formats,
     chosen: Option<ResponseFormat>,
@@ -108,6 +112,7 @@ pub(crate) fn passed_over(
     from.filter(move |one| refused.contains(*one) && (says || *one != ResponseFormat::Strict))
 }
 
+/// Which forms a refusal of this one says something about.
 pub(crate) fn ruled_out(refused: FormatFault, asked: ResponseFormat) -> ResponseFormats {
     use ResponseFormat::{JsonObject, Schema, Strict, Tool};
     ResponseFormats::of(match (refused, asked) {
@@ -215,7 +220,8 @@ mod tests {
         assert!(over(None, &plain_type, &[ResponseFormat::JsonObject]).is_empty());
     }
 
-    /// What follows a refusal is another response format, or nothing is learned: no request is repeated as it was.
+    /// What follows a refusal is another response format, or nothing is learned: no
+    /// request is repeated as it was.
     #[test]
     fn every_refusal_leads_on_or_teaches_nothing() {
         let (plain_type, map) = struct_and_map();
@@ -273,7 +279,8 @@ mod tests {
 
     #[test]
     fn that_strict_mode_cannot_say_a_type_is_told_once() {
-        // With one listener alone, an event that another test is the first to meet would be for nobody for good.
+        // With one listener alone, an event that another test is the first to meet
+        // would be for nobody for good.
         let _listeners = [(); 2].map(|()| tracing::Dispatch::new(Events::default()));
         let events = Events::default();
         tracing::subscriber::with_default(events.clone(), || {

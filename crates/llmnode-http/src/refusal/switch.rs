@@ -1,9 +1,11 @@
 //! By which of OpenAI's two APIs a model is asked.
 //!
-//! OpenAI's own host is asked by Responses, other servers by chat completions, and a user's choice is never changed. Where nobody
-//! chose, a refusal that names the other API, or a path that is not there, leads to the other one: for this call at once, for
-//! other calls of the model once it has been answered. Where tools are only refused beside thoughts and there is no Responses
-//! API, chat is asked without thoughts.
+//! OpenAI's own host is asked by Responses, other servers by chat completions, and
+//! a user's choice is never changed. Where nobody chose, a refusal that names the
+//! other API, or a path that is not there, leads to the other one: for this call at
+//! once, for other calls of the model once it has been answered. Where tools are
+//! only refused beside thoughts and there is no Responses API, chat is asked
+//! without thoughts.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,6 +22,7 @@ const MOST_CALLS: usize = 4096;
 /// A way that nobody used for so long is forgotten.
 const UNUSED: Duration = Duration::from_secs(3600);
 
+/// An API, and how it is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     Chat,
@@ -39,6 +42,7 @@ impl Way {
 }
 
 /// What is known of the way to a model.
+/// By tools: many models need the other API for them alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Learned {
     way: Way,
@@ -52,6 +56,7 @@ impl Learned {
     }
 }
 
+/// Forgotten if nobody uses it, as models change.
 #[derive(Debug)]
 struct Kept {
     learned: Learned,
@@ -64,6 +69,7 @@ struct OfModel {
     calls: VecDeque<(Asker, Vec<Learned>)>,
 }
 
+/// `first` is asked where nothing is known.
 #[derive(Debug)]
 pub(crate) struct Switch {
     first: Way,
@@ -108,6 +114,7 @@ impl Switch {
         self.is_chosen
     }
 
+    /// What this call has tried last, else what is known of the model.
     pub(crate) fn way(&self, model: &str, asker: Asker, tools: bool) -> Way {
         let mut models = self.lock();
         let Some(of_model) = models.get_mut(model) else {
@@ -164,6 +171,8 @@ impl Switch {
         true
     }
 
+    /// Each way is tried once in a call, so that two APIs that send each other
+    /// requests end.
     fn next(
         &self,
         refused: &RefusedWay<'_>,
@@ -204,6 +213,7 @@ impl Switch {
         }
     }
 
+    /// What was tried last has helped, so it is kept.
     pub(crate) fn answered(&self, model: &str, asker: Asker) {
         let mut models = self.lock();
         let Some(of_model) = models.get_mut(model) else {

@@ -1,4 +1,9 @@
 //! The values and numbers that a refusal offers, in whatever way it writes them.
+//!
+//! "Supported values are: 'low', 'medium', and 'high'." and a hundred other ways to
+//! say so. A list begins behind a phrase that offers something and ends at the
+//! first word that is neither a value nor a filler. Numbers are read behind phrases
+//! such as "at most", with what the phrase adds.
 
 use super::phrases::{AT_LEAST, AT_MOST, LISTS, OFFERING_WORDS};
 
@@ -44,11 +49,13 @@ const FILLERS: [&str; 38] = [
     "values",
 ];
 
-/// The names that the text offers behind the words of [`LISTS`], or of [`OFFERING_WORDS`]. `text`: in lower case.
+/// The names that the text offers behind the words of [`LISTS`], or of
+/// [`OFFERING_WORDS`]. `text`: in lower case.
 pub(super) fn named_values<'n>(text: &str, names: &[&'n str]) -> Option<Vec<&'n str>> {
     values_behind(text, LISTS, names).or_else(|| offered(text, names))
 }
 
+/// `leads`: what stands before a list.
 pub(super) fn values_behind<'n>(
     text: &str,
     leads: &[&str],
@@ -62,6 +69,7 @@ pub(super) fn values_behind<'n>(
     })
 }
 
+/// A single word, which counts only by itself.
 fn offered<'n>(text: &str, names: &[&'n str]) -> Option<Vec<&'n str>> {
     OFFERING_WORDS.iter().find_map(|word| {
         text.match_indices(word).find_map(|(at, _)| {
@@ -110,7 +118,8 @@ impl Bounds {
     }
 }
 
-/// `text`: in lower case. `name`: where the text has it, only what stands behind it counts, if that says anything.
+/// `text`: in lower case. `name`: where the text has it, only what stands behind it
+/// counts, if that says anything.
 pub(super) fn bounds(text: &str, name: Option<&str>) -> Option<Bounds> {
     let behind = name
         .and_then(|name| text.find(name))
@@ -155,7 +164,8 @@ fn range(text: &str) -> Option<Bounds> {
     })
 }
 
-/// The number behind the first of these words, with what the word adds to it: "less than 9" allows 8.
+/// The number behind the first of these words, with what the word adds to it: "less
+/// than 9" allows 8.
 fn number_behind(leads: &[(&str, i64)], text: &str) -> Option<u32> {
     leads.iter().find_map(|(lead, step)| {
         text.match_indices(lead).find_map(|(at, _)| {
@@ -170,6 +180,7 @@ fn number_behind(leads: &[(&str, i64)], text: &str) -> Option<u32> {
     })
 }
 
+/// A maximum, a minimum, or both in one sentence.
 fn one_bound(text: &str) -> Option<Bounds> {
     if let Some(most) = maximum_in(text) {
         return Some(Bounds {
@@ -184,7 +195,8 @@ fn one_bound(text: &str) -> Option<Bounds> {
     (bounds.least.or(bounds.most).is_some()).then_some(bounds)
 }
 
-/// Anthropic: `max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens`; others: `exceeds limit: 9 > 8`.
+/// Anthropic: `max_tokens: 100000 > 64000, which is the maximum allowed number of
+/// output tokens`; others: `exceeds limit: 9 > 8`.
 fn maximum_in(text: &str) -> Option<u32> {
     let (before, behind) = text.split_once(" > ")?;
     let is_number = before
@@ -289,7 +301,8 @@ mod tests {
                 of(None, Some(64_000)),
             ),
             (
-                "max_tokens is too large: 100000. this model supports at most 4096 completion tokens",
+                "max_tokens is too large: 100000. this model supports at most 4096 completion \
+                 tokens",
                 of(None, Some(4096)),
             ),
             (

@@ -1,4 +1,10 @@
 //! Turns a response into a completion, or the reason why there is none.
+//!
+//! A response is a list of items: messages, calls, reasoning, and what OpenAI's own
+//! tools did. They are read twice. First as the answer: texts joined, calls listed,
+//! summaries of thoughts for whoever reads along. Then as parts for the next turn:
+//! nothing is stored by the server (`store: false`), so everything that it wrote
+//! has to come back, encrypted reasoning included.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -73,6 +79,7 @@ pub(super) fn read(body: &[u8], expected: ExpectedCalls<'_>) -> ReadResult {
     }
 }
 
+/// Why an `incomplete` response is so.
 fn incomplete_reason(response: &Response<'_>) -> Option<String> {
     let details = response
         .incomplete_details
@@ -177,6 +184,8 @@ pub(super) const MOST_ITEMS: usize = 10_000;
 
 type Members<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
 
+/// The items as an answer. `says`: whether they say more than text and calls do, so
+/// that they have to go back.
 #[derive(Default)]
 struct Items {
     completion: Completion,
@@ -194,6 +203,7 @@ impl Items {
         Ok(read)
     }
 
+    /// One item.
     fn add(&mut self, item: &Members<'_>) -> Result<(), ModelError> {
         let kind = kind(item);
         self.says |= kind != Kind::Message;
@@ -243,6 +253,7 @@ impl Items {
     }
 }
 
+/// Commentary is no part of the answer, although it is a message.
 #[derive(PartialEq)]
 enum Kind {
     Message,
@@ -299,6 +310,7 @@ fn parts(items: &[&RawValue]) -> Vec<CarriedPart> {
     parts
 }
 
+/// Each text keeps what stands beside it; the first also what the message has.
 fn message(mut item: Members<'_>, parts: &mut Vec<CarriedPart>) {
     let content = list(item.remove("content").as_ref()).unwrap_or_default();
     let mut own = Some(rest(item, &["type", "role"]));
@@ -325,11 +337,13 @@ fn members(raw: &RawValue) -> Members<'_> {
     serde_json::from_str(raw.get()).unwrap_or_default()
 }
 
+/// The members that a message does not model.
 fn rest<'a>(mut members: Members<'a>, own: &[&str]) -> Members<'a> {
     members.retain(|name, _| !own.contains(&&**name));
     members
 }
 
+/// An absent list is an empty one; anything else than a list is an error.
 fn list<'a>(raw: Option<&&'a RawValue>) -> Result<Vec<&'a RawValue>, ModelError> {
     match raw.map(|raw| raw.get()) {
         None | Some("null") => Ok(Vec::new()),
@@ -337,6 +351,7 @@ fn list<'a>(raw: Option<&&'a RawValue>) -> Result<Vec<&'a RawValue>, ModelError>
     }
 }
 
+/// A text that is a piece of the answer.
 fn known_word<'a>(members: &Members<'a>, name: &str) -> Result<Option<Cow<'a, str>>, ModelError> {
     let Some(value) = members.get(name) else {
         return Ok(None);
@@ -345,6 +360,7 @@ fn known_word<'a>(members: &Members<'a>, name: &str) -> Result<Option<Cow<'a, st
         .map_err(|error| broken_piece(format!("`{name}`: {error}")))
 }
 
+/// A text that is not.
 fn word<'a>(members: &Members<'a>, name: &str) -> Option<Cow<'a, str>> {
     text(&mut serde_json::Deserializer::from_str(
         members.get(name)?.get(),

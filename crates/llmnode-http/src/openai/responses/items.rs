@@ -1,4 +1,9 @@
 //! A conversation as the Responses API takes it: a list of items, and the system's text apart.
+//!
+//! The order of items is checked by the server: reasoning has to be followed by
+//! what it led to, a result by its call's id. A turn of the model goes back item
+//! for item, as `answer.rs` has kept it; a turn that was edited goes back as text
+//! and calls alone.
 
 use std::borrow::Cow;
 
@@ -13,6 +18,7 @@ use crate::api::pieces::{Beside, Piece, kind_of, pieces};
 use crate::api::prepared_request::PreparedRequest;
 use crate::api::sent_calls::SentIds;
 
+/// One entry of `input`.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Item<'a> {
@@ -37,6 +43,7 @@ pub(super) enum Item<'a> {
     Carried(&'a RawValue),
 }
 
+/// What a tool returned: a text, or a list of parts if it has media.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum Output<'a> {
@@ -44,6 +51,7 @@ pub(super) enum Output<'a> {
     Parts(Vec<ContentPart<'a>>),
 }
 
+/// `input_..` is the program's, `output_..` the model's.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum ContentPart<'a> {
@@ -91,6 +99,7 @@ impl<'a> ContentPart<'a> {
         }
     }
 
+    /// The cache keeps what ends here.
     fn marked(text: impl Into<Cow<'a, str>>) -> Self {
         ContentPart::InputText {
             text: text.into(),
@@ -99,8 +108,9 @@ impl<'a> ContentPart<'a> {
     }
 }
 
-/// The text of the system apart, and all else. `instructions` take no mark of the cache: where the system's text gets one, it is a
-/// message of the developer. In JSON mode the text of the system is the first item: the API looks there alone
+/// The text of the system apart, and all else. `instructions` take no mark of the
+/// cache: where the system's text gets one, it is a message of the developer. In
+/// JSON mode the text of the system is the first item: the API looks there alone
 /// for the word JSON, without which it refuses that mode.
 pub(super) fn items<'a>(
     messages: &'a Messages<'a>,
@@ -195,6 +205,7 @@ fn parts(message: &Message) -> Result<Vec<ContentPart<'_>>, String> {
     parts.collect()
 }
 
+/// By bytes or by the id of an uploaded file.
 fn attached(attachment: &Attachment) -> Result<ContentPart<'_>, String> {
     match attachment {
         Attachment::Image(image) => {
@@ -272,8 +283,9 @@ fn assistant<'a>(
     }
 }
 
-/// Whether an item is one that a model writes, beside texts and calls of functions: thoughts, and what OpenAI's own tools do. A
-/// message is none, but for the assistant's commentary.
+/// Whether an item is one that a model writes, beside texts and calls of functions:
+/// thoughts, and what OpenAI's own tools do. A message is none, but for the
+/// assistant's commentary.
 pub(super) fn is_of_the_model(item: &RawValue) -> bool {
     const OWN: [&str; 7] = [
         "compaction",

@@ -1,4 +1,11 @@
 //! OpenAI's Responses API, without anything that the server would have to remember.
+//!
+//! `store: false` and encrypted reasoning make each request complete by itself: a
+//! conversation can be continued by another process, with another key or at another
+//! server, as with the other APIs. What is written here differs from chat
+//! completions in three ways: a conversation is a list of items (`items.rs`), the
+//! last event of a stream has the whole response (`stream.rs`), and the settings
+//! have other names (`request.rs`).
 
 mod answer;
 mod items;
@@ -12,6 +19,7 @@ use crate::api::wire::Wire;
 use crate::http::endpoint::ApiPath;
 use crate::refusal::efforts::Efforts;
 
+/// What is not named is as in chat completions.
 pub(super) const RESPONSES: Wire = Wire {
     name: llmnode_model::ApiKind::Responses,
     tag: "openai-responses",

@@ -58,6 +58,7 @@ struct Body<'a> {
 }
 
 /// The program may add verbosity and the like.
+/// The form of the answer is a member of the same object.
 #[derive(Serialize)]
 struct TextConfig<'a> {
     #[serde(flatten)]
@@ -66,6 +67,7 @@ struct TextConfig<'a> {
     format: Option<Format<'a>>,
 }
 
+/// As chat completions have it, without the envelope.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Format<'a> {
@@ -93,7 +95,8 @@ enum Tool<'a> {
     /// OpenAI's own search of the tools that are not listed.
     #[serde(rename = "tool_search")]
     Search,
-    /// Of tools that are not listed the model reads names and descriptions, but of those in a namespace nothing: only its own.
+    /// Of tools that are not listed the model reads names and descriptions, but of
+    /// those in a namespace nothing: only its own.
     Namespace {
         name: &'a str,
         description: String,
@@ -104,6 +107,8 @@ enum Tool<'a> {
     Given(&'a Value),
 }
 
+/// In the order of the struct: what is the same for all requests of a node comes
+/// first.
 pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> {
     let PreparedRequest {
         request,
@@ -150,6 +155,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     prepared.json(&body)
 }
 
+/// A summary is asked for, as the thoughts themselves are never shown.
 fn reasoning(prepared: &PreparedRequest<'_>) -> Map<String, Value> {
     let given = prepared
         .request
@@ -166,6 +172,7 @@ fn reasoning(prepared: &PreparedRequest<'_>) -> Map<String, Value> {
     config
 }
 
+/// `None`, if there is nothing to say.
 fn text<'a>(prepared: &'a PreparedRequest<'_>) -> Option<TextConfig<'a>> {
     let given = prepared.given("text");
     let format = prepared
@@ -189,6 +196,7 @@ fn text_format(format: ResponseFormat, schema: &OutputSchema) -> Option<Format<'
     })
 }
 
+/// `strict: false` is said, since this API takes it for granted otherwise.
 fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
     let may_say_strict = !prepared.leaves_out(Part::StrictFunctions);
     let listed = prepared.tools().map(|(tool, schema)| Tool::Function {

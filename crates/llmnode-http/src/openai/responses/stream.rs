@@ -1,4 +1,9 @@
 //! A response that comes in events. The last one has all of it, and counts.
+//!
+//! So the pieces are only shown to whoever reads along, and counted for the
+//! timeouts; the answer is read from the last event like a response in one piece.
+//! Servers that leave the items out of it get them from the events in which each
+//! item ended.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,6 +46,7 @@ pub(super) struct PartialResponse {
     padding: PaddingWatch,
 }
 
+/// Of an item that has begun: enough to know what its pieces are.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Begun {
@@ -155,6 +161,7 @@ impl StreamedAnswer for PartialResponse {
     }
 }
 
+/// A piece that is no text breaks the answer.
 fn known_delta(delta: Option<&RawValue>) -> ControlFlow<End, Cow<'_, str>> {
     let read = delta.map(|delta| known_text(&mut serde_json::Deserializer::from_str(delta.get())));
     match read.transpose() {
@@ -176,6 +183,7 @@ fn call_id(item: &RawValue) -> String {
 }
 
 impl PartialResponse {
+    /// What a piece belongs to is known from its item's position.
     fn begin(&mut self, at: u64, item: Option<&RawValue>) {
         let begun =
             item.and_then(|item| object(&mut serde_json::Deserializer::from_str(item.get())).ok());
@@ -215,6 +223,7 @@ impl PartialResponse {
         }
     }
 
+    /// Commentary is shown as thoughts: it is no part of the answer.
     fn add_text(&mut self, at: u64, piece: &str, expected: ExpectedCalls<'_>, sink: &mut dyn Sink) {
         let phase = self.begun.get(&at).and_then(|item| item.phase.as_deref());
         if phase == Some("commentary") {
@@ -227,6 +236,7 @@ impl PartialResponse {
         self.write(piece);
     }
 
+    /// Of the first call, if it is the answer.
     fn add_arguments(
         &mut self,
         at: u64,

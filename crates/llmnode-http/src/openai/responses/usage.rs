@@ -1,4 +1,7 @@
 //! The tokens that a response reports.
+//!
+//! Cached tokens are part of the input, reasoning is part of the output: nothing
+//! has to be added up.
 
 use llmnode_model::TokenUsage;
 use serde::Deserialize;
