@@ -394,20 +394,8 @@ fn conversation(html: &mut Html, exchange: &Exchange, is_accepted: bool) {
     if let Some(compacted) = compacted {
         html.leaf("p", "more", compacted);
     }
-    match (*shared, messages.is_empty()) {
-        (0, _) => {}
-        (1, true) => html.leaf("p", "more", "Only the first message above was sent again."),
-        (shared, true) => html.leaf(
-            "p",
-            "more",
-            format!("Only the first {shared} messages above were sent again."),
-        ),
-        (1, _) => html.leaf("p", "more", "After the message above:"),
-        (shared, _) => html.leaf(
-            "p",
-            "more",
-            format!("After the first {shared} messages above:"),
-        ),
+    if let Some(words) = sent_before(*shared, messages.is_empty()) {
+        html.leaf("p", "more", words);
     }
     if !settings.is_empty() {
         html.leaf("p", "more", settings.join(" · "));
@@ -443,6 +431,18 @@ fn conversation(html: &mut Html, exchange: &Exchange, is_accepted: bool) {
     if let Some(error) = error.as_deref().filter(|_| violations.is_empty()) {
         message(html, "msg fault", "error", error);
     }
+}
+
+/// What was sent of the messages above, where some were: they are not shown again.
+/// `is_all`: nothing followed them.
+fn sent_before(shared: usize, is_all: bool) -> Option<String> {
+    Some(match (shared, is_all) {
+        (0, _) => return None,
+        (1, true) => "Only the first message above was sent again.".to_owned(),
+        (shared, true) => format!("Only the first {shared} messages above were sent again."),
+        (1, false) => "After the message above:".to_owned(),
+        (shared, false) => format!("After the first {shared} messages above:"),
+    })
 }
 
 fn replayed(html: &mut Html, exchange: &Exchange, records: &[ToolRecord]) {

@@ -205,36 +205,51 @@ impl<'p> Resolved<'p> {
     /// What is wrong for a node that asks a model.
     fn faults(&self, node_kind: NodeKind, answers: AnswerKind) -> Vec<String> {
         let [call, run, node, defaults] = self.stacks.levels;
-        let retries = call
-            .retries
-            .or(node.retries)
-            .is_some_and(|retries| retries > 0);
-        let fallback_model = self
-            .stacks
-            .fallback_model()
-            .is_some_and(|name| name.trim().is_empty());
+        let stacks = [
+            recovery_faults(call, node_kind.fallback, answers),
+            // A run's settings are for all kinds of nodes; each ignores what it cannot do.
+            recovery_faults(run, true, AnswerKind::Json),
+            recovery_faults(defaults, true, AnswerKind::Json),
+            recovery_faults(node, node_kind.fallback, answers),
+        ];
+        let mut faults = self.faults_of_values(answers);
+        faults.extend(self.inverted_wait());
+        if !node_kind.idempotent && asks_again(call) {
+            faults.push(
+                "this node states `idempotent = false`, so a call of it may set no retries, no \
+                 other model and no recover that asks again"
+                    .to_owned(),
+            );
+        }
+        faults.extend(stacks.into_iter().flatten());
+        faults
+    }
+
+    /// Values that a node which asks a model, and whose answer is read so, has no use
+    /// for. Each is a fault by itself, whatever level it comes from.
+    fn faults_of_values(&self, answers: AnswerKind) -> Vec<String> {
+        let [call, _, node, _] = self.stacks.levels;
+        let is_json = answers == AnswerKind::Json;
         let attempts = call.attempts.or(node.attempts);
-        let again = (!node_kind.idempotent && asks_again(call)).then(|| {
-            "this node states `idempotent = false`, so a call of it may set no retries, no other model and no recover \
-             that asks again"
-                .to_owned()
-        });
-        let alone = [
+        let response_format = call.response_format.or(node.response_format);
+        let retries = call.retries.or(node.retries);
+        let fallback_model = self.stacks.fallback_model();
+        let checks = [
             (
                 attempts.is_some(),
-                "attempts counts the executions of a node that asks no model, and this node asks one: write \
-                 transport_retries for more tries after failures of the transport, or retries for corrections of bad \
-                 answers, each one less than the attempts meant",
+                "attempts counts the executions of a node that asks no model, and this node asks \
+                 one: write transport_retries for more tries after failures of the transport, or \
+                 retries for corrections of bad answers, each one less than the attempts meant",
             ),
             (
-                answers != AnswerKind::Json && call.exact == Some(true),
-                "exact says how JSON is read, but this node's answer is raw text; set an output type, or leave it out",
+                !is_json && call.exact == Some(true),
+                "exact says how JSON is read, but this node's answer is raw text; set an output \
+                 type, or leave it out",
             ),
             (
-                answers != AnswerKind::Json
-                    && call.response_format.or(node.response_format).is_some(),
-                "response_format says how a model is asked for an answer of a type, but this node's answer is raw text; set an \
-                 output type, or leave it out",
+                !is_json && response_format.is_some(),
+                "response_format says how a model is asked for an answer of a type, but this \
+                 node's answer is raw text; set an output type, or leave it out",
             ),
             (
                 self.max_output_bytes() == 0,
@@ -244,32 +259,18 @@ impl<'p> Resolved<'p> {
                 self.feedback_rounds() == 0,
                 "feedback_rounds is 0; a model that is not shown its answer cannot correct it",
             ),
-            (fallback_model, "the fallback model's name is empty"),
             (
-                answers == AnswerKind::RawText && retries,
-                "retries correct bad answers, but this node's answer is raw text that nothing checks; set an \
-                 output type or `validate = path`, or use transport_retries",
+                fallback_model.is_some_and(|name| name.trim().is_empty()),
+                "the fallback model's name is empty",
+            ),
+            (
+                answers == AnswerKind::RawText && retries.is_some_and(|retries| retries > 0),
+                "retries correct bad answers, but this node's answer is raw text that nothing \
+                 checks; set an output type or `validate = path`, or use transport_retries",
             ),
         ];
-        let stacks = [
-            recovery_faults(call, node_kind.fallback, answers),
-            // A run's settings are for all kinds of nodes; each ignores what it cannot do.
-            recovery_faults(run, true, AnswerKind::Json),
-            recovery_faults(defaults, true, AnswerKind::Json),
-            recovery_faults(node, node_kind.fallback, answers),
-        ];
-        let mut faults = Vec::new();
-        for (is, fault) in alone {
-            if is {
-                faults.push(fault.to_owned());
-            }
-        }
-        faults.extend(self.inverted_wait());
-        faults.extend(again);
-        for of_level in stacks {
-            faults.extend(of_level);
-        }
-        faults
+        let faults = checks.into_iter().filter(|(is_fault, _)| *is_fault);
+        faults.map(|(_, fault)| fault.to_owned()).collect()
     }
 }
 

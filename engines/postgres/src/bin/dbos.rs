@@ -85,12 +85,10 @@ async fn support(order: Order) -> Result<Outcome, Error<Failed>> {
                     .await
                     .map_err(|error| Failed(error.to_string()));
                 let history = history.map_err(Error::Application)?;
-                let (requests, unknown) =
-                    (history.ledger().total().requests, history.unknown().len());
                 return Ok(Outcome {
                     state: state.map_err(failed)?,
-                    requests,
-                    unknown,
+                    requests: history.ledger().total().requests,
+                    unknown: history.unknown().len(),
                 });
             }
             _ => {}
@@ -191,6 +189,53 @@ async fn send(
     Ok(client.send_with(id, message, options).await?)
 }
 
+async fn start(client: &Client, id: &str, customer: &str, complaint: &str) -> Result<(), BoxError> {
+    let order = Order {
+        customer: customer.to_owned(),
+        complaint: complaint.to_owned(),
+        answer: String::new(),
+        note: String::new(),
+    };
+    let options = EnqueueOptions {
+        workflow_id: Some(id),
+        ..EnqueueOptions::new(QUEUE)
+    };
+    let _: WorkflowHandle<Outcome, Failed> = client.enqueue_with("support", order, options).await?;
+    Ok(())
+}
+
+async fn status(client: &Client, id: &str) -> Result<serde_json::Value, BoxError> {
+    let status = client.workflow_status(id).await?;
+    let status = status.map(|status| status.as_str());
+    let Waits {
+        calls, in_doubt, ..
+    } = waits(client, id).await?.unwrap_or_default();
+    Ok(json!({"status": status, "waiting": calls, "in_doubt": in_doubt}))
+}
+
+/// Every call that waits.
+async fn approve(client: &Client, id: &str) -> Result<(), BoxError> {
+    let waits = waits(client, id)
+        .await?
+        .filter(|waits| !waits.calls.is_empty())
+        .ok_or("nothing waits")?;
+    let decisions: Decisions = waits
+        .calls
+        .into_iter()
+        .map(|call| (call.id, Approval::yes()))
+        .collect();
+    send(client, id, waits.wait, &decisions).await
+}
+
+/// After a person has seen that it did not happen.
+async fn rerun(client: &Client, id: &str) -> Result<(), BoxError> {
+    let waits = waits(client, id)
+        .await?
+        .filter(|waits| waits.in_doubt.is_some())
+        .ok_or("nothing is in doubt")?;
+    send(client, id, waits.wait, &InDoubtOutcome::Rerun).await
+}
+
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
     let url = std::env::var("DATABASE_URL")?;
@@ -205,62 +250,18 @@ async fn main() -> Result<(), BoxError> {
     };
     let client = Client::connect(config).await?;
     match arguments[..] {
-        ["start", id, customer, complaint] => {
-            let (customer, complaint) = (customer.to_owned(), complaint.to_owned());
-            let order = Order {
-                customer,
-                complaint,
-                answer: String::new(),
-                note: String::new(),
-            };
-            let options = EnqueueOptions {
-                workflow_id: Some(id),
-                ..EnqueueOptions::new(QUEUE)
-            };
-            let _: WorkflowHandle<Outcome, Failed> =
-                client.enqueue_with("support", order, options).await?;
-        }
-        ["status", id] => {
-            let status = client
-                .workflow_status(id)
-                .await?
-                .map(|status| status.as_str());
-            let Waits {
-                calls, in_doubt, ..
-            } = waits(&client, id).await?.unwrap_or_default();
-            println!(
-                "{:#}",
-                json!({"status": status, "waiting": calls, "in_doubt": in_doubt})
-            );
-        }
-        ["approve", id] => {
-            let waits = waits(&client, id)
-                .await?
-                .filter(|it| !it.calls.is_empty())
-                .ok_or("nothing waits")?;
-            let decisions = waits
-                .calls
-                .into_iter()
-                .map(|call| (call.id, Approval::yes()));
-            send(&client, id, waits.wait, &decisions.collect::<Decisions>()).await?;
-        }
-        // After a person has seen that it did not happen.
-        ["rerun", id] => {
-            let waits = waits(&client, id)
-                .await?
-                .filter(|it| it.in_doubt.is_some())
-                .ok_or("nothing is in doubt")?;
-            send(&client, id, waits.wait, &InDoubtOutcome::Rerun).await?;
-        }
+        ["start", id, customer, complaint] => start(&client, id, customer, complaint).await?,
+        ["status", id] => println!("{:#}", status(&client, id).await?),
+        ["approve", id] => approve(&client, id).await?,
+        ["rerun", id] => rerun(&client, id).await?,
         ["result", id] => {
             let run: WorkflowHandle<Outcome, Failed> = client.retrieve_workflow(id);
-            println!(
-                "{:#}",
-                serde_json::to_value::<Outcome>(run.result().await?)?
-            );
+            let outcome: Outcome = run.result().await?;
+            println!("{:#}", serde_json::to_value(outcome)?);
         }
         _ => eprintln!(
-            "dbos worker EXECUTOR | start ID CUSTOMER COMPLAINT | status ID | approve ID | rerun ID | result ID"
+            "dbos worker EXECUTOR | start ID CUSTOMER COMPLAINT | status ID | approve ID | rerun ID \
+             | result ID"
         ),
     }
     client.close().await;
