@@ -1,15 +1,21 @@
-//! How the answers of a node are read: from a text, as a value in the place that the caller holds for it.
+//! How the answers of a node are read: from a text, as a value in the place that
+//! the caller holds for it.
 //!
-//! An [`OutputSpec`] is made by generated code, once for each node. It joins three things: how an answer is *written* (as it
-//! is, as JSON of a type, or in a form of its own), which *place* takes the value, and which function *collects* the checks of
-//! the value. Reading goes from the text through the reader (`llmnode_reader`) into the place; `run/` then runs the checks.
+//! An [`OutputSpec`] is made by generated code, once for each node. It joins three
+//! things: how an answer is *written* (as it is, as JSON of a type, or in a form of
+//! its own), which *place* takes the value, and which function *collects* the
+//! checks of the value. Reading goes from the text through the reader
+//! (`llmnode_reader`) into the place; `run/` then runs the checks.
 //!
 //! Two things shape the code:
 //!
-//! - It is compiled for each output type, and a program has hundreds. So all that does not need the type is in `Source`, which
-//!   hands the value over through a [`Destination`]: a `dyn Slot` or a `dyn Any`. Whoever adds something here should add it there.
-//! - A schema is built on first use, and may be given from outside (a list that a correction has narrowed). So a source is asked
-//!   with the schema that was *sent*, and builds its own only where none was.
+//! - It is compiled for each output type, and a program has hundreds. So all that
+//!   does not need the type is in `Source`, which hands the value over through a
+//!   [`Destination`]: a `dyn Slot` or a `dyn Any`. Whoever adds something here
+//!   should add it there.
+//! - A schema is built on first use, and may be given from outside (a list that a
+//!   correction has narrowed). So a source is asked with the schema that was
+//!   *sent*, and builds its own only where none was.
 //!
 //! The room knows nothing of models, attempts or records.
 
@@ -34,8 +40,10 @@ use crate::validate::{Checks, Coverage, uncovered};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the output of a node",
     label = "lacks `Deserialize` or `JsonSchema`",
-    note = "put `#[llm_output]` on its definition, or derive `serde::Deserialize` and `schemars::JsonSchema`, of schemars 1",
-    note = "for dates, money and ids of other crates, llmnode has the features `chrono04`, `jiff02`, `rust_decimal1`, `uuid1`, `url2`",
+    note = "put `#[llm_output]` on its definition, or derive `serde::Deserialize` and \
+            `schemars::JsonSchema`, of schemars 1",
+    note = "for dates, money and ids of other crates, llmnode has the features `chrono04`, \
+            `jiff02`, `rust_decimal1`, `uuid1`, `url2`",
     note = "where nothing names the type, write it: `run.extract::<Invoice>(text)`"
 )]
 pub trait LlmOutput: DeserializeOwned + JsonSchema + Send + Sync + 'static {}
@@ -43,20 +51,23 @@ pub trait LlmOutput: DeserializeOwned + JsonSchema + Send + Sync + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> LlmOutput for T {}
 
-/// The same of a type with arguments. `Part` is the innermost of them, which the message names beside it.
+/// The same of a type with arguments. `Part` is the innermost of them, which the
+/// message names beside it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the output of a node",
     label = "`{Part}`, or a type around it, lacks `Deserialize` or `JsonSchema`",
-    note = "put `#[llm_output]` on the definition of `{Part}`, or derive `serde::Deserialize` and `schemars::JsonSchema`, of schemars 1",
-    note = "for dates, money and ids of other crates, llmnode has the features `chrono04`, `jiff02`, `rust_decimal1`, `uuid1`, `url2`"
+    note = "put `#[llm_output]` on the definition of `{Part}`, or derive `serde::Deserialize` and \
+            `schemars::JsonSchema`, of schemars 1",
+    note = "for dates, money and ids of other crates, llmnode has the features `chrono04`, \
+            `jiff02`, `rust_decimal1`, `uuid1`, `url2`"
 )]
 pub trait LlmOutputOf<Part>: LlmOutput {}
 
 #[diagnostic::do_not_recommend]
 impl<T: LlmOutput, Part> LlmOutputOf<Part> for T {}
 
-/// How the answers of a node are read and checked. It is compiled for every node, so whatever does not need the type is in its
-/// `Source`.
+/// How the answers of a node are read and checked. It is compiled for every node,
+/// so whatever does not need the type is in its `Source`.
 pub struct OutputSpec<T, S: ?Sized> {
     pub(crate) source: Source,
     /// Lends the caller's place for the value in the form that the source can fill.
@@ -68,7 +79,8 @@ pub struct OutputSpec<T, S: ?Sized> {
 /// How answers are read, whatever their type is.
 pub(crate) struct Source {
     written: Written,
-    /// Which validators the traversal of the output reaches, to be compared with those that its schema shows.
+    /// Which validators the traversal of the output reaches, to be compared with
+    /// those that its schema shows.
     coverage: fn(&mut Coverage),
     /// Whether an answer can be refused. Nothing can be wrong with a text as it is.
     is_checked: bool,
@@ -115,7 +127,8 @@ trait ErasedForm: Send + Sync {
     }
 }
 
-/// Fills the place. It is one for a `T`, as the spec that made it was: else nothing could be done about it, and nothing is.
+/// Fills the place. It is one for a `T`, as the spec that made it was: else nothing
+/// could be done about it, and nothing is.
 fn put<T: 'static>(value: T, to: &mut dyn Any) {
     if let Some(to) = to.downcast_mut::<Option<T>>() {
         *to = Some(value);
@@ -160,16 +173,20 @@ pub trait AnswerForm<T>: Send + Sync {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a tool",
     label = "lacks `Deserialize` or `JsonSchema`",
-    note = "put `#[llm_output]` on its definition, or derive `serde::Deserialize` and `schemars::JsonSchema`",
-    note = "for dates, money and ids of other crates, llmnode has the features `chrono04`, `jiff02`, `rust_decimal1`, `uuid1`, `url2`",
-    note = "what the program gives to a `#[tool]` is borrowed: `state: &World`, `cx: &Cx<'_, World>`"
+    note = "put `#[llm_output]` on its definition, or derive `serde::Deserialize` and \
+            `schemars::JsonSchema`",
+    note = "for dates, money and ids of other crates, llmnode has the features `chrono04`, \
+            `jiff02`, `rust_decimal1`, `uuid1`, `url2`",
+    note = "what the program gives to a `#[tool]` is borrowed: `state: &World`, `cx: &Cx<'_, \
+            World>`"
 )]
 pub trait Argument: DeserializeOwned + JsonSchema + Send + Sync + 'static {}
 
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Argument for T {}
 
-/// A type that can be read. Generated code creates it in a function that requires [`Argument`] of each parameter.
+/// A type that can be read. Generated code creates it in a function that requires
+/// [`Argument`] of each parameter.
 pub struct TypeReader<A> {
     schema: fn() -> Arc<OutputSchema>,
     read: fn(&str, &OutputSchema, Reader) -> ReadResult<A>,
@@ -240,7 +257,8 @@ impl Schema<'_> {
     }
 }
 
-/// The most members of one answer that are flagged as not written: a model may make up any number of them.
+/// The most members of one answer that are flagged as not written: a model may make
+/// up any number of them.
 const MAX_FLAGGED: usize = 16;
 
 /// JSON by a schema that is only known when the program runs.
@@ -260,7 +278,8 @@ impl Untyped {
         }
     }
 
-    /// Flags the members of an answer that `is_left_out` names: the program does not write them, and its record says so.
+    /// Flags the members of an answer that `is_left_out` names: the program does
+    /// not write them, and its record says so.
     pub(crate) fn flagging(
         self,
         is_left_out: impl Fn(&str) -> bool + Send + Sync + 'static,
@@ -378,8 +397,9 @@ impl Source {
         reader: Reader,
         to: Destination<'_>,
     ) -> ReadResult<()> {
-        // The place is of the kind that the spec's constructor chose for this way of writing. The rest are texts for a node
-        // whose output is a `Value`, and the case that cannot be.
+        // The place is of the kind that the spec's constructor chose for this way
+        // of writing. The rest are texts for a node whose output is a `Value`, and
+        // the case that cannot be.
         match (&self.written, to) {
             (Written::Json(built), Destination::Json(to)) => {
                 let schema = schema.map_or_else(|| Schema::Built(built()), Schema::Given);
@@ -536,8 +556,9 @@ impl<T, S: ?Sized> fmt::Debug for OutputSpec<T, S> {
     }
 }
 
-/// Refuses a schema that no answer can satisfy, and one whose validators would not all run: both are mistakes of the program,
-/// and are found at the first use of the node in place of the first answer that happens to show them.
+/// Refuses a schema that no answer can satisfy, and one whose validators would not
+/// all run: both are mistakes of the program, and are found at the first use of the
+/// node in place of the first answer that happens to show them.
 fn require_coverage(
     schema: Arc<OutputSchema>,
     coverage: fn(&mut Coverage),
@@ -549,16 +570,17 @@ fn require_coverage(
         None => Ok(schema),
         Some(Uncovered { mark, .. }) if mark.rsplit("::").next() == Some(schema.name()) => {
             Err(format!(
-                "the output `{0}` has validators, which only run in a node with this output: write one, with \
-             `#[llm_node(output = {0}, ..)]`",
+                "the output `{0}` has validators, which only run in a node with this output: write \
+                 one, with `#[llm_node(output = {0}, ..)]`",
                 schema.name()
             ))
         }
         Some(Uncovered { mark, place }) => Err(format!(
-            "the validators of `{mark}` would never run inside the output `{}`: {place}; put `#[llm_output]` on \
-             every type between them that is your own, and use `Option`, `Box`, `Arc`, `Vec`, `VecDeque`, `Result`, \
-             an array, a map or a tuple in place of other containers; in a tuple within another container, either all \
-             types have validators (`#[validate] impl T {{}}`) or none has",
+            "the validators of `{mark}` would never run inside the output `{}`: {place}; put \
+             `#[llm_output]` on every type between them that is your own, and use `Option`, `Box`, \
+             `Arc`, `Vec`, `VecDeque`, `Result`, an array, a map or a tuple in place of other \
+             containers; in a tuple within another container, either all types have validators \
+             (`#[validate] impl T {{}}`) or none has",
             schema.name()
         )),
     }

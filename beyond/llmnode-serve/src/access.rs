@@ -16,7 +16,9 @@ pub(crate) const KEY: &str = "x-llmnode-key";
 /// A stream of events continues after its head.
 const REQUEST: Duration = Duration::from_secs(10);
 
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+                      img-src data:; frame-src 'self'; base-uri 'none'; form-action 'none'; \
+                      frame-ancestors 'none'";
 
 /// Refuses requests that do not come from the page, before anything else.
 pub(crate) async fn check(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {

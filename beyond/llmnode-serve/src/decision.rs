@@ -1,4 +1,5 @@
-//! What a person decides about what waits. Texts come as they were typed, and are read here: a script would change long integers.
+//! What a person decides about what waits. Texts come as they were typed, and are
+//! read here: a script would change long integers.
 
 use std::collections::BTreeMap;
 
@@ -17,12 +18,14 @@ use crate::form;
 
 /// A run that waits for a person.
 pub(crate) struct Waiting {
-    /// Unique to this pause: in a loop, the same node waits again, and a page may show the old pause.
+    /// Unique to this pause: in a loop, the same node waits again, and a page may
+    /// show the old pause.
     pub(crate) number: String,
     pub(crate) paused: Paused,
     /// What was wrong with the last decision.
     pub(crate) problem: Option<String>,
-    /// Edits that were not taken, by the call: the person mends them, and *Yes* never means what was there before.
+    /// Edits that were not taken, by the call: the person mends them, and *Yes*
+    /// never means what was there before.
     pub(crate) drafts: BTreeMap<String, String>,
     /// The messages before an agent that waits as a whole.
     pub(crate) before: Vec<Message>,
@@ -67,7 +70,8 @@ pub(crate) struct Decision {
     pub(crate) values: Option<Box<RawValue>>,
 }
 
-/// The arguments of a call, on lines, with what a person would not see written out: in JSON it is the same text.
+/// The arguments of a call, on lines, with what a person would not see written out:
+/// in JSON it is the same text.
 pub(crate) fn shown(arguments: &str) -> String {
     let lines = pretty(arguments).unwrap_or_else(|| arguments.to_owned());
     visible(&lines).into_owned()
@@ -183,7 +187,8 @@ impl Waiting {
         }
     }
 
-    /// What a tool of an agent does not take. A node `tool` refuses it itself, and a node that waits as a whole has values.
+    /// What a tool of an agent does not take. A node `tool` refuses it itself, and
+    /// a node that waits as a whole has values.
     fn untaken(
         &self,
         call: &WaitingCall,

@@ -12,7 +12,8 @@ use crate::options::Options;
 /// The message's name among the inputs, which a graph may not declare.
 pub(crate) const MESSAGE: &str = "messages";
 
-/// Reads what was typed: texts by the schemas of the graph's inputs. Other values are those of a program.
+/// Reads what was typed: texts by the schemas of the graph's inputs. Other values
+/// are those of a program.
 pub(crate) fn read(graph: &Graph, inputs: Value) -> Result<Value, String> {
     let Value::Object(given) = inputs else {
         return Ok(inputs);
@@ -32,7 +33,8 @@ pub(crate) fn read(graph: &Graph, inputs: Value) -> Result<Value, String> {
     Ok(Value::Object(read))
 }
 
-/// Reads what was typed as the answer to a tool's question. An empty text is none where none is required.
+/// Reads what was typed as the answer to a tool's question. An empty text is none
+/// where none is required.
 pub(crate) fn answer(question: &Question, typed: Map<String, Value>) -> Result<Value, String> {
     let schema = &question.schema;
     let required = schema["required"].as_array();

@@ -1,7 +1,9 @@
-//! Runs on the disk: what has ended, for the list, and what waits for a person, to go on with after a restart.
+//! Runs on the disk: what has ended, for the list, and what waits for a person, to
+//! go on with after a restart.
 //!
-//! A run is a file from its start. It says that the run waits only as long as it does: between a decision and the next pause, a tool
-//! may have been executed, and a restart must not ask about it again.
+//! A run is a file from its start. It says that the run waits only as long as it
+//! does: between a decision and the next pause, a tool may have been executed, and
+//! a restart must not ask about it again.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};

@@ -5,7 +5,8 @@ use std::io;
 
 use subtle::ConstantTimeEq;
 
-/// Only known to the person who started the server: it is in the URL's fragment, which browsers do not send.
+/// Only known to the person who started the server: it is in the URL's fragment,
+/// which browsers do not send.
 pub(crate) struct Key(String);
 
 impl Key {

@@ -1,4 +1,5 @@
-//! The runs of an earlier server: those that ended are listed, and one that waits for a person waits again.
+//! The runs of an earlier server: those that ended are listed, and one that waits
+//! for a person waits again.
 
 use std::sync::Arc;
 

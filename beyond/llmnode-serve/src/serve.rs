@@ -30,11 +30,12 @@ const UNREAD: Duration = Duration::from_secs(30);
 /// After a connection could not be accepted.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Serves a local page for graphs: each file is drawn, checked while it is edited, and run with the tools, stores and models of
-/// `registry`.
+/// Serves a local page for graphs: each file is drawn, checked while it is edited,
+/// and run with the tools, stores and models of `registry`.
 ///
-/// The page is for the person at this machine: it is bound to 127.0.0.1, and what starts, stops or decides a run needs a key that
-/// only [`ServerHandle::url`] has. Loading the page runs nothing.
+/// The page is for the person at this machine: it is bound to 127.0.0.1, and what
+/// starts, stops or decides a run needs a key that only [`ServerHandle::url`] has.
+/// Loading the page runs nothing.
 ///
 /// ```no_run
 /// # mod llmnode { pub use llmnode_graph as graph; pub mod serve { pub use llmnode_serve::serve; } }
@@ -57,7 +58,8 @@ pub fn serve(registry: CheckedRegistry) -> Serve {
 
 /// Serves graphs whose registry depends on their text. `registries` is called each time that a text is checked or run.
 pub fn serve_with(registries: Registries) -> Serve {
-    let message = "a node without a profile asks the model of the program, and it has none: `Serve::model` sets it";
+    let message = "a node without a profile asks the model of the program, and it has none: \
+                   `Serve::model` sets it";
     let missing = FnModel::new(move |_| ModelError::unsent(Category::ConfigError, message));
     Serve {
         options: Options {
@@ -90,7 +92,8 @@ pub struct Serve {
 }
 
 impl Serve {
-    /// Adds the file of a graph. No other file is opened, but for its subgraphs in the folder of the registry.
+    /// Adds the file of a graph. No other file is opened, but for its subgraphs in
+    /// the folder of the registry.
     pub fn file(mut self, file: impl Into<PathBuf>) -> Self {
         self.options.files.push(file.into());
         self
@@ -114,8 +117,10 @@ impl Serve {
         self
     }
 
-    /// Keeps runs in a folder, which is made if it is not there and which only its owner can read: the last 20 with their pages, and a
-    /// run that waits for a person, with all that was said in it. After a restart they are there again. Default: none are kept.
+    /// Keeps runs in a folder, which is made if it is not there and which only its
+    /// owner can read: the last 20 with their pages, and a run that waits for a
+    /// person, with all that was said in it. After a restart they are there again.
+    /// Default: none are kept.
     pub fn keep(mut self, folder: impl Into<PathBuf>) -> Self {
         self.options.kept = Some(folder.into());
         self

@@ -1,4 +1,5 @@
-//! A connection whose other end does not read: it is closed, since it would hold a page's place and its memory for ever.
+//! A connection whose other end does not read: it is closed, since it would hold a
+//! page's place and its memory for ever.
 
 use std::io;
 use std::pin::Pin;

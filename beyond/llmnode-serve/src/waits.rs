@@ -1,4 +1,5 @@
-//! What waits for a person: a form for each call, which the page keeps as it is until it is decided.
+//! What waits for a person: a form for each call, which the page keeps as it is
+//! until it is decided.
 
 use std::collections::BTreeMap;
 
@@ -117,8 +118,8 @@ fn area(html: &mut Html, id: &str, name: &'static str, value: &str) {
     });
 }
 
-/// The script makes it alive: a click that was meant for an earlier pause decides nothing. What is not of the kind `submit` does
-/// not answer to Enter in a field.
+/// The script makes it alive: a click that was meant for an earlier pause decides
+/// nothing. What is not of the kind `submit` does not answer to Enter in a field.
 fn buttons(html: &mut Html, kind: &'static str, answer: &'static str, text: &'static str) {
     html.element("div", &[("class", "buttons")], |html| {
         let attributes = [("type", kind), ("value", answer), ("disabled", "")];

@@ -22,7 +22,8 @@ const VARIABLE: &str = "LLMNODE_CASSETTE";
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CassetteMode {
-    /// Plays back what was recorded, and makes no request. A request without an entry is a `config_error`.
+    /// Plays back what was recorded, and makes no request. A request without an
+    /// entry is a `config_error`.
     #[default]
     Replay,
     /// Makes every request, and replaces the file.
@@ -33,13 +34,16 @@ pub enum CassetteMode {
 
 /// A file that holds a model's answers.
 ///
-/// Requests are compared by their messages, schema, model and settings. Entries of the same request are played back in order,
-/// each once. Waits that a server asked for are kept, so a run with a [`TestClock`](llmnode_runtime::TestClock) replays them
-/// at once. A stream comes in the pieces that were recorded.
+/// Requests are compared by their messages, schema, model and settings. Entries of
+/// the same request are played back in order, each once. Waits that a server asked
+/// for are kept, so a run with a [`TestClock`](llmnode_runtime::TestClock) replays
+/// them at once. A stream comes in the pieces that were recorded.
 ///
-/// The file is JSON, sorted and indented, for reviews and diffs. It is written as a whole after each recorded answer; beyond 64
-/// entries, when it has grown by a third and when the model is dropped. A test that is killed leaves a file that can be read.
-/// Two cassettes of one file that record at the same time overwrite each other: give each test a file of its own.
+/// The file is JSON, sorted and indented, for reviews and diffs. It is written as a
+/// whole after each recorded answer; beyond 64 entries, when it has grown by a
+/// third and when the model is dropped. A test that is killed leaves a file that
+/// can be read. Two cassettes of one file that record at the same time overwrite
+/// each other: give each test a file of its own.
 ///
 /// The variable `LLMNODE_CASSETTE` sets the mode for all cassettes: `replay`, `record` or `auto`.
 ///
@@ -77,27 +81,32 @@ impl Cassette {
         }
     }
 
-    /// Sets the mode, unless the variable `LLMNODE_CASSETTE` does. Default: [`CassetteMode::Replay`].
+    /// Sets the mode, unless the variable `LLMNODE_CASSETTE` does. Default:
+    /// [`CassetteMode::Replay`].
     pub fn mode(mut self, mode: CassetteMode) -> Self {
         self.mode = mode;
         self
     }
 
-    /// Changes every text before it is written or compared: personal data, dates, whatever differs from run to run.
-    /// Secrets are removed before: the values of environment variables whose names or values look like credentials, texts like
-    /// `sk-…`, and what follows `Bearer`.
+    /// Changes every text before it is written or compared: personal data, dates,
+    /// whatever differs from run to run. Secrets are removed before: the values of
+    /// environment variables whose names or values look like credentials, texts
+    /// like `sk-…`, and what follows `Bearer`.
     pub fn redact(mut self, redact: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
         self.redactor.redact(redact);
         self
     }
 
-    /// Puts the cassette around a model, such as `OpenAi::from_env`. The function is called once: here in the mode
+    /// Puts the cassette around a model, such as `OpenAi::from_env`. The function
+    /// is called once: here in the mode
     /// [`CassetteMode::Record`], otherwise at the first request that has to be recorded.
     ///
     /// # Errors
-    /// The error of the function, if it is called here. `config_error` if the file cannot be read, has a newer
-    /// version, is missing in the mode [`CassetteMode::Replay`], or is no cassette in the mode [`CassetteMode::Record`],
-    /// which would replace it; or if `LLMNODE_CASSETTE` names an unknown mode.
+    /// The error of the function, if it is called here. `config_error` if the file
+    /// cannot be read, has a newer version, is missing in the mode
+    /// [`CassetteMode::Replay`], or is no cassette in the mode
+    /// [`CassetteMode::Record`], which would replace it; or if `LLMNODE_CASSETTE`
+    /// names an unknown mode.
     pub fn around<M: ChatModel + 'static>(
         self,
         make: impl FnOnce() -> Result<M, ModelError> + Send + 'static,
@@ -262,15 +271,15 @@ impl Recorder {
         let path = self.path.display();
         if given > 0 {
             return format!(
-                "the cassette {path} has {given} entries for this request, and all were given; record it again with \
-                 {VARIABLE}=record"
+                "the cassette {path} has {given} entries for this request, and all were given; \
+                 record it again with {VARIABLE}=record"
             );
         }
         let advice = format!("record it with {VARIABLE}=auto");
         match nearest_entry_diff(request_key, lock(&self.file).distinct_requests()) {
             Some(diff) => format!(
-                "the cassette {path} has no entry for this request; {advice}. The nearest entry differs (- recorded, + \
-                 asked):\n{diff}"
+                "the cassette {path} has no entry for this request; {advice}. The nearest entry \
+                 differs (- recorded, + asked):\n{diff}"
             ),
             None => format!("the cassette {path} has no entries; {advice}"),
         }

@@ -12,8 +12,9 @@ enum Line<'t> {
     Found(&'t str),
 }
 
-/// `-` marks lines that are only expected, `+` those only found. Equal lines are shown only near a difference. Trailing
-/// blanks and control characters of changed lines are visible.
+/// `-` marks lines that are only expected, `+` those only found. Equal lines are
+/// shown only near a difference. Trailing blanks and control characters of changed
+/// lines are visible.
 pub(crate) fn diff(expected: &str, found: &str) -> String {
     let (expected, found): (Vec<_>, Vec<_>) =
         (expected.split('\n').collect(), found.split('\n').collect());

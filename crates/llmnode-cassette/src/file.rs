@@ -81,8 +81,8 @@ impl CassetteFile {
         Ok(Some(file))
     }
 
-    /// Refuses to replace a file that is no cassette: its path was probably mistyped. One of any version, or one that was cut
-    /// off, may be recorded anew.
+    /// Refuses to replace a file that is no cassette: its path was probably
+    /// mistyped. One of any version, or one that was cut off, may be recorded anew.
     pub(crate) fn check_replaceable(path: &Path) -> Result<(), NodeError> {
         // What cannot be read fails when it is written, with a reason of its own.
         let Ok(file) = fs::File::open(path) else {

@@ -68,7 +68,8 @@ impl<'a> RecordingSink<'a> {
     }
 }
 
-/// Redacted as one text, since a piece may hold half a secret; from the first change on, it is one piece.
+/// Redacted as one text, since a piece may hold half a secret; from the first
+/// change on, it is one piece.
 fn clean_reasoning(mut pieces: Vec<ReasoningPiece>, redactor: &Redactor) -> Vec<ReasoningPiece> {
     let whole: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
     let clean = redactor.text(&whole);

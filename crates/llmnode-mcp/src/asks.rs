@@ -1,9 +1,12 @@
-//! A tool that asks a person in the middle of its work, in the protocol of 2026-07-28: `input_required`.
+//! A tool that asks a person in the middle of its work, in the protocol of
+//! 2026-07-28: `input_required`.
 //!
-//! In comes what the server wants to know before it goes on; out goes the error with which the call of the agent pauses, and
-//! later, with the person's replies, the same request once more. What the server wants to get back (`requestState`) is kept
-//! in the pause and shown to nobody. Only forms are passed on: what asks for a model's answer (`sampling`), for folders
-//! (`roots`), or sends a person to another site (`mode: url`) is refused, since nobody here has agreed to it.
+//! In comes what the server wants to know before it goes on; out goes the error
+//! with which the call of the agent pauses, and later, with the person's replies,
+//! the same request once more. What the server wants to get back (`requestState`)
+//! is kept in the pause and shown to nobody. Only forms are passed on: what asks
+//! for a model's answer (`sampling`), for folders (`roots`), or sends a person to
+//! another site (`mode: url`) is refused, since nobody here has agreed to it.
 
 use std::collections::BTreeMap;
 
@@ -21,13 +24,15 @@ use crate::clean;
 const MOST_QUESTIONS: usize = 16;
 const MAX_QUESTION_BYTES: usize = 64 * 1024;
 
-/// How often a server may answer that the same request should be sent once more, without asking anything.
+/// How often a server may answer that the same request should be sent once more,
+/// without asking anything.
 pub(crate) const MOST_ROUNDS: usize = 10;
 
 /// What the model reads when a server no longer knows its question.
 pub(crate) const EXPIRED: &str = "the question expired; call the tool again";
 
-/// The reason of an error by which a server says that it does not take its state back: it is too old, or was changed.
+/// The reason of an error by which a server says that it does not take its state
+/// back: it is too old, or was changed.
 pub(crate) const EXPIRED_STATE: &str = "invalid_request_state";
 
 /// What a client declares that passes questions on.

@@ -39,8 +39,8 @@ pub(crate) fn without_hidden(text: &str, most: usize) -> String {
     }
 }
 
-/// Cleans descriptions, titles and examples. What the server compares stays: names of members, and the values of
-/// `enum`, `const` and `default`.
+/// Cleans descriptions, titles and examples. What the server compares stays: names
+/// of members, and the values of `enum`, `const` and `default`.
 pub(crate) fn clean_schema(schema: &mut Value) {
     match schema {
         Value::Object(members) => {

@@ -1,8 +1,10 @@
 //! A connection to a server, which is made again when it was lost.
 //!
-//! A server is first asked in the newest protocol, which begins with `server/discover`; rmcp goes on with the older handshake if the
-//! server does not know that. One that ends, or answers nonsense, when it is asked for what it does not know, is connected once
-//! more with the older handshake alone. Whatever fails on the way has a category and words of ours: see [`Failure`].
+//! A server is first asked in the newest protocol, which begins with
+//! `server/discover`; rmcp goes on with the older handshake if the server does not
+//! know that. One that ends, or answers nonsense, when it is asked for what it does
+//! not know, is connected once more with the older handshake alone. Whatever fails
+//! on the way has a category and words of ours: see [`Failure`].
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -116,7 +118,8 @@ impl Connection {
             legacy_version: None,
         };
         let open = match self.connect_by(newest, self.asks).await {
-            // Older servers ask while a call runs, and nobody could be asked then: they are not told that somebody can.
+            // Older servers ask while a call runs, and nobody could be asked then:
+            // they are not told that somebody can.
             Ok(open) if self.asks && !open.is_newest() => {
                 drop(open);
                 self.connect_by(ClientLifecycleMode::Initialize, false)

@@ -1,9 +1,11 @@
 //! What failed between this program and a server, as opposed to what a server answers.
 //!
-//! A transport knows why a request failed: the status, what the server wrote, whether the request can have arrived. rmcp would hand
-//! that on within errors of its own, by the names of its types. So a failure travels as the answer to its request: an error of
-//! JSON-RPC under a mark of ours, which no server can send since [`message`](crate::message) removes what errors carry. Where the
-//! request was made, [`Failure::of`] takes it out again.
+//! A transport knows why a request failed: the status, what the server wrote,
+//! whether the request can have arrived. rmcp would hand that on within errors of
+//! its own, by the names of its types. So a failure travels as the answer to its
+//! request: an error of JSON-RPC under a mark of ours, which no server can send
+//! since [`message`](crate::message) removes what errors carry. Where the request
+//! was made, [`Failure::of`] takes it out again.
 
 use std::error::Error;
 
@@ -56,7 +58,8 @@ impl Failure {
         }
     }
 
-    /// `server/discover` that fails so is not followed by the older handshake, which would fail in the same way.
+    /// `server/discover` that fails so is not followed by the older handshake,
+    /// which would fail in the same way.
     fn is_final(&self) -> bool {
         use Category::{ApiKeyError, Network, QuotaError, RateLimitError};
         matches!(
@@ -66,7 +69,8 @@ impl Failure {
     }
 
     pub(crate) fn into_error(self) -> ErrorData {
-        // rmcp takes the first for one that a server of the new protocol refused, the second for one of an older server.
+        // rmcp takes the first for one that a server of the new protocol refused,
+        // the second for one of an older server.
         let code = if self.is_final() {
             ErrorCode::HEADER_MISMATCH
         } else {

@@ -1,8 +1,9 @@
 //! HTTP for rmcp's transport, through our own service: requests, and responses of bounded size.
 //!
-//! What a server answers is [mended](crate::message) before rmcp reads it. What is no answer is a [`Failure`], which becomes the
-//! answer to its request: so rmcp keeps the connection, and whoever asked decides what follows. A notification that fails is
-//! only noted, since the next request fails as well.
+//! What a server answers is [mended](crate::message) before rmcp reads it. What is
+//! no answer is a [`Failure`], which becomes the answer to its request: so rmcp
+//! keeps the connection, and whoever asked decides what follows. A notification
+//! that fails is only noted, since the next request fails as well.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -56,7 +57,8 @@ pub(crate) struct HttpClient {
     pub(crate) accepted: Arc<AtomicBool>,
 }
 
-/// Whether the connection has been established. The sender is dropped if that failed, or if nobody waits any more.
+/// Whether the connection has been established. The sender is dropped if that
+/// failed, or if nobody waits any more.
 #[derive(Clone)]
 struct Attempt(watch::Receiver<bool>);
 

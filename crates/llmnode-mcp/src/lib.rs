@@ -1,7 +1,8 @@
 //! Tools of MCP servers, for agents; use it through the `llmnode` crate.
 //!
-//! A server is a program that other people wrote. Its output is data: its tools are named, cleaned and capped here, its hints decide
-//! nothing, and its child process sees six variables of the environment and no key.
+//! A server is a program that other people wrote. Its output is data: its tools are
+//! named, cleaned and capped here, its hints decide nothing, and its child process
+//! sees six variables of the environment and no key.
 
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 

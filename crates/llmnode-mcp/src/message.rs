@@ -1,9 +1,12 @@
 //! A server's message, mended so that a broken part costs that part alone.
 //!
-//! JSON comes in as a server wrote it, and goes out as rmcp reads it, which would refuse a whole message for one member:
-//! - of a list of tools, those that can be read, with what is used of them; the others are named under [`LEFT_OUT`];
-//! - of a call's result, the blocks that can be read; a text in the place of each other one says what was left out; structured
-//!   content is a text where there is none;
+//! JSON comes in as a server wrote it, and goes out as rmcp reads it, which would
+//! refuse a whole message for one member:
+//! - of a list of tools, those that can be read, with what is used of them; the
+//!   others are named under [`LEFT_OUT`];
+//! - of a call's result, the blocks that can be read; a text in the place of each
+//!   other one says what was left out; structured content is a text where there is
+//!   none;
 //! - of a handshake, the protocol's versions, since nothing else is used;
 //! - of an error, its code and its text.
 //!
@@ -27,7 +30,8 @@ pub(crate) struct Awaited {
     pub(crate) is_discovery: bool,
 }
 
-/// A message as a server wrote it. `None`: it is no JSON. One with so many values that they would fill the memory is an error.
+/// A message as a server wrote it. `None`: it is no JSON. One with so many values
+/// that they would fill the memory is an error.
 pub(crate) fn read(json: &[u8], awaited: Option<&Awaited>) -> Option<Value> {
     if has_many_values(json) {
         let error = error(-32603, "the message has too many values");

@@ -1,8 +1,9 @@
 //! A server as a child process: its environment, its messages, its log and its end.
 //!
-//! A message is one line. What a server writes is [mended](crate::message) before rmcp reads it; a line that is no message, or longer
-//! than one may be, is dropped. A server that does not answer `server/discover` in time is taken for an older one, on the same
-//! process: it gets the older handshake next.
+//! A message is one line. What a server writes is [mended](crate::message) before
+//! rmcp reads it; a line that is no message, or longer than one may be, is dropped.
+//! A server that does not answer `server/discover` in time is taken for an older
+//! one, on the same process: it gets the older handshake next.
 
 use std::ffi::OsString;
 use std::io;
@@ -68,7 +69,8 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Closing or dropping the transport ends the child. `probe` is how long `server/discover` may take.
+    /// Closing or dropping the transport ends the child. `probe` is how long
+    /// `server/discover` may take.
     pub(crate) fn start(
         &self,
         server: &str,

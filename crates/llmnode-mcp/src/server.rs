@@ -56,10 +56,13 @@ enum Approval {
 impl Mcp {
     /// A program that llmnode starts and talks to over its standard input and output.
     ///
-    /// It sees `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM` and `USER` of this program's environment (on Windows, what programs need
-    /// there to start), and nothing else; [`env`](Self::env) adds to them. What it writes to its standard error goes to `tracing`
-    /// at the level `debug`, up to 64 KiB. It is ended when the last clone of the [`McpServer`] and of its tools is dropped: llmnode closes
-    /// its input, terminates it after 3 s, and kills it after 6 s, with the processes that did not leave its process group.
+    /// It sees `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM` and `USER` of this
+    /// program's environment (on Windows, what programs need there to start), and
+    /// nothing else; [`env`](Self::env) adds to them. What it writes to its
+    /// standard error goes to `tracing` at the level `debug`, up to 64 KiB. It is
+    /// ended when the last clone of the [`McpServer`] and of its tools is dropped:
+    /// llmnode closes its input, terminates it after 3 s, and kills it after 6 s,
+    /// with the processes that did not leave its process group.
     pub fn stdio(
         program: impl Into<OsString>,
         arguments: impl IntoIterator<Item = impl Into<OsString>>,
@@ -75,8 +78,8 @@ impl Mcp {
 
     /// A server on the network, at this URL (streamable HTTP). Redirects are not followed.
     ///
-    /// Servers of the protocol of 2026-07-28 and of all older ones are understood: the newest is tried first, and `{server:?}` says
-    /// which one it became.
+    /// Servers of the protocol of 2026-07-28 and of all older ones are understood:
+    /// the newest is tried first, and `{server:?}` says which one it became.
     pub fn http(url: impl Into<String>) -> Self {
         Mcp::new(Transport::Http {
             url: url.into(),
@@ -97,8 +100,9 @@ impl Mcp {
         }
     }
 
-    /// Sets the name of the server. The names of its tools begin with it: `files_read`. Characters other than `a-z A-Z 0-9 _ -`
-    /// become `_`. Default: the name of the program, or the host of the URL.
+    /// Sets the name of the server. The names of its tools begin with it:
+    /// `files_read`. Characters other than `a-z A-Z 0-9 _ -` become `_`. Default:
+    /// the name of the program, or the host of the URL.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
@@ -126,8 +130,10 @@ impl Mcp {
         self
     }
 
-    /// Sends the token in this environment variable with every request, as `Authorization: Bearer`. It is read when a connection is
-    /// made, and appears in no error and in no result. A URL that is not `https` takes a token only on this machine.
+    /// Sends the token in this environment variable with every request, as
+    /// `Authorization: Bearer`. It is read when a connection is made, and appears
+    /// in no error and in no result. A URL that is not `https` takes a token only
+    /// on this machine.
     pub fn bearer_env(mut self, variable: impl Into<String>) -> Self {
         match &mut self.transport {
             Transport::Http { token, .. } => *token = Some(variable.into()),
@@ -177,21 +183,25 @@ impl Mcp {
         self
     }
 
-    /// Sets how long a call of a tool may take. After that, llmnode cancels the call at the server, and the model reads that
-    /// there is no result. Default: 60 s.
+    /// Sets how long a call of a tool may take. After that, llmnode cancels the
+    /// call at the server, and the model reads that there is no result. Default: 60
+    /// s.
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
         self.call_timeout = timeout;
         self
     }
 
-    /// Lets the server's tools ask a person before they go on, such as for an amount or a consent: the call of the agent pauses,
-    /// and [`Paused::waiting`](llmnode_runtime::Paused::waiting) has each question with the schema of its answer.
+    /// Lets the server's tools ask a person before they go on, such as for an
+    /// amount or a consent: the call of the agent pauses, and
+    /// [`Paused::waiting`](llmnode_runtime::Paused::waiting) has each question with
+    /// the schema of its answer.
     /// [`answer`](llmnode_runtime::Paused::answer) replies, [`decline`](llmnode_runtime::Paused::decline) refuses. One call may ask
     /// ten times.
     ///
-    /// Only servers of the protocol of 2026-07-28 ask so. Without this, a server is told that nobody can be asked, and says what it
-    /// needs as an error that the model reads. Questions for a model's answer, for folders, and those that lead to other sites are
-    /// refused.
+    /// Only servers of the protocol of 2026-07-28 ask so. Without this, a server is
+    /// told that nobody can be asked, and says what it needs as an error that the
+    /// model reads. Questions for a model's answer, for folders, and those that
+    /// lead to other sites are refused.
     ///
     /// ```no_run
     /// use llmnode_mcp::Mcp;
@@ -233,10 +243,13 @@ impl Mcp {
     /// Connects, and lists the tools. Call it within a Tokio runtime.
     ///
     /// # Errors
-    /// A `config_error` for settings that do not fit together, a program that cannot be started, tools of `only` and
-    /// `require_approval` that the server does not have; `timeout` and `network` for a server that does not answer; `api_key_error`,
-    /// `rate_limit_error`, `not_found`, `server_error` and so on for one that refuses, by its status; `bad_response` for one that
-    /// answers something else, such as a web page. A tool that cannot be offered is no error: see [`McpServer::left_out`].
+    /// A `config_error` for settings that do not fit together, a program that
+    /// cannot be started, tools of `only` and `require_approval` that the server
+    /// does not have; `timeout` and `network` for a server that does not answer;
+    /// `api_key_error`, `rate_limit_error`, `not_found`, `server_error` and so on
+    /// for one that refuses, by its status; `bad_response` for one that answers
+    /// something else, such as a web page. A tool that cannot be offered is no
+    /// error: see [`McpServer::left_out`].
     pub async fn connect(self) -> Result<McpServer, NodeError> {
         let server = clean::name(
             self.name
@@ -307,7 +320,8 @@ pub trait BeforeConnect {}
 
 /// A connected MCP server. Clones share the connection.
 ///
-/// If the connection is lost, the next call of one of its tools connects again. No call is ever sent twice.
+/// If the connection is lost, the next call of one of its tools connects again. No
+/// call is ever sent twice.
 #[derive(Clone)]
 pub struct McpServer {
     inner: Arc<Inner>,
@@ -334,11 +348,13 @@ impl McpServer {
         &self.inner.connection.server
     }
 
-    /// Returns its tools, as they were last listed. Call [`refresh`](Self::refresh) to see changes of the server.
+    /// Returns its tools, as they were last listed. Call [`refresh`](Self::refresh)
+    /// to see changes of the server.
     ///
-    /// Arguments are checked against the server's schema before it is asked. The model reads the server's text,
-    /// images and errors as results. If a server is lost or takes too long, the model reads that, too. After a crash
-    /// no call is [repeated](Toolset::idempotent).
+    /// Arguments are checked against the server's schema before it is asked. The
+    /// model reads the server's text, images and errors as results. If a server is
+    /// lost or takes too long, the model reads that, too. After a crash no call is
+    /// [repeated](Toolset::idempotent).
     pub fn tools(&self) -> Toolset {
         let tools = self
             .inner
@@ -353,9 +369,11 @@ impl McpServer {
 
     /// Returns the tools that were left out when they were last listed: their names, and why.
     ///
-    /// A tool is left out if it cannot be offered to a model, so that it costs no other one: it has no schema, or one that is none;
-    /// it has the name of another; its schema is too long or has invisible characters. What is wrong with the list itself stands under
-    /// `tools/list`: a page that cannot be read, a list without end. Each is also a warning of `tracing`.
+    /// A tool is left out if it cannot be offered to a model, so that it costs no
+    /// other one: it has no schema, or one that is none; it has the name of
+    /// another; its schema is too long or has invisible characters. What is wrong
+    /// with the list itself stands under `tools/list`: a page that cannot be read,
+    /// a list without end. Each is also a warning of `tracing`.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), llmnode_runtime::NodeError> {
@@ -448,7 +466,8 @@ impl McpServer {
         Ok(self.tools())
     }
 
-    /// Ends the connection, and waits at most 10 s until a program has ended. A tool that is called afterwards connects again.
+    /// Ends the connection, and waits at most 10 s until a program has ended. A
+    /// tool that is called afterwards connects again.
     pub async fn close(&self) {
         self.inner.connection.close().await;
     }

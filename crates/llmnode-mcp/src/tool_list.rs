@@ -1,7 +1,8 @@
 //! The tools of a server, listed when it is connected.
 //!
-//! A list is read page by page and tool by tool. A tool that cannot be offered is left out, with the reason, and costs no other one;
-//! a page that cannot be read ends the list, if it is not the first.
+//! A list is read page by page and tool by tool. A tool that cannot be offered is
+//! left out, with the reason, and costs no other one; a page that cannot be read
+//! ends the list, if it is not the first.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -5,7 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// An API that models are asked by: what `extra_on` names, to add a field to the requests of that API alone.
+/// An API that models are asked by: what `extra_on` names, to add a field to the
+/// requests of that API alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

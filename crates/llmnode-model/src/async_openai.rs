@@ -1,7 +1,8 @@
 //! Converts messages of async-openai's types (feature `async-openai`).
 //!
-//! Text, images, files and audio are kept, each checked as by its constructor. Names of participants, annotations and cache
-//! marks are not. A refusal becomes its text.
+//! Text, images, files and audio are kept, each checked as by its constructor.
+//! Names of participants, annotations and cache marks are not. A refusal becomes
+//! its text.
 
 use async_openai::types::chat::{
     ChatCompletionRequestAssistantMessage, ChatCompletionRequestAssistantMessageContent,

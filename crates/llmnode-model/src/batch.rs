@@ -1,10 +1,14 @@
-//! The batch API of a provider, as the runtime sees it: many requests in one order, answered within hours, at another price.
+//! The batch API of a provider, as the runtime sees it: many requests in one order,
+//! answered within hours, at another price.
 //!
-//! In: requests, each written as the line of an order by [`BatchWire::line`]. Then, in this order: [`upload`](BatchWire::upload)
-//! where the provider takes files, [`create`](BatchWire::create), [`poll`](BatchWire::poll) until the batch has ended,
+//! In: requests, each written as the line of an order by [`BatchWire::line`]. Then,
+//! in this order: [`upload`](BatchWire::upload) where the provider takes files,
+//! [`create`](BatchWire::create), [`poll`](BatchWire::poll) until the batch has
+//! ended,
 //! [`results`](BatchWire::results) line by line. Out: for each line what came of it, which [`BatchWire::answer`] reads as the
-//! response of its request, with the same categories as a response that came at once. This module knows neither when a batch is
-//! sent nor what is done about a line without an answer: the runtime decides that.
+//! response of its request, with the same categories as a response that came at
+//! once. This module knows neither when a batch is sent nor what is done about a
+//! line without an answer: the runtime decides that.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -188,7 +192,8 @@ pub trait BatchWire: Send + Sync {
         file: Option<&'a str>,
     ) -> BoxFuture<'a, Result<String, ModelError>>;
 
-    /// The batch that a process left which died as it created it. `None`: there is none, so nothing was ordered.
+    /// The batch that a process left which died as it created it. `None`: there is
+    /// none, so nothing was ordered.
     ///
     /// # Errors
     /// As of a request.
@@ -224,7 +229,8 @@ pub trait BatchWire: Send + Sync {
     /// As of a request.
     fn delete<'a>(&'a self, files: &'a [String]) -> BoxFuture<'a, Result<(), ModelError>>;
 
-    /// Reads a response as that of its request. What is learned from a refusal holds for the next line of the request.
+    /// Reads a response as that of its request. What is learned from a refusal
+    /// holds for the next line of the request.
     ///
     /// # Errors
     /// As of a request that is answered at once.

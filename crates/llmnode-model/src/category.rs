@@ -56,7 +56,8 @@ categories! {
         ServerError = "server_error",
         /// The connection failed or broke.
         Network = "network",
-        /// No answer came in time: the deadline or the timeout of an attempt passed, or a server says so.
+        /// No answer came in time: the deadline or the timeout of an attempt
+        /// passed, or a server says so.
         Timeout = "timeout",
     }
     Final {
@@ -100,7 +101,8 @@ categories! {
         ConfigError = "config_error",
         /// Calls of tools wait for an approval, or for a result from outside.
         Paused = "paused",
-        /// Another call has the conversation, or calls of it wait for a decision. Nothing was asked, unless the message says it.
+        /// Another call has the conversation, or calls of it wait for a decision.
+        /// Nothing was asked, unless the message says it.
         Conflict = "conflict",
     }
 }

@@ -14,8 +14,9 @@ use crate::api_kind::ApiKind;
 
 /// A language model of any provider.
 ///
-/// A call of [`complete`](ChatModel::complete) makes one request. Retries, corrections and accounting belong to the
-/// attempt loop. Dropping the future cancels the request.
+/// A call of [`complete`](ChatModel::complete) makes one request. Retries,
+/// corrections and accounting belong to the attempt loop. Dropping the future
+/// cancels the request.
 ///
 /// ```
 /// # use llmnode_model as llmnode;
@@ -40,16 +41,20 @@ use crate::api_kind::ApiKind;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a model",
     label = "not a model",
-    note = "`OpenAi`, `ScriptedModel` and an `Arc<dyn ChatModel>` are models; the name of a model goes into `model = \"…\"` of the node, or `.model(\"…\")` of the call",
-    note = "what may fail ends with `?`: `OpenAi::from_env()?`, `OpenAi::builder().model(\"…\").build()?`"
+    note = "`OpenAi`, `ScriptedModel` and an `Arc<dyn ChatModel>` are models; the name of a model \
+            goes into `model = \"…\"` of the node, or `.model(\"…\")` of the call",
+    note = "what may fail ends with `?`: `OpenAi::from_env()?`, \
+            `OpenAi::builder().model(\"…\").build()?`"
 )]
 pub trait ChatModel: Send + Sync {
     /// Makes one request and reads its response.
     ///
-    /// What is known before the end goes to `sink` at once, so that it is not lost if the call is dropped.
+    /// What is known before the end goes to `sink` at once, so that it is not lost
+    /// if the call is dropped.
     ///
     /// # Errors
-    /// A [`ModelError`] with a category. See [`ModelError::unsent`] for errors that prevent the request.
+    /// A [`ModelError`] with a category. See [`ModelError::unsent`] for errors that
+    /// prevent the request.
     fn complete<'a>(
         &'a self,
         request: &'a Request,

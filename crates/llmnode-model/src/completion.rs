@@ -21,7 +21,8 @@ pub enum FinishReason {
     ContentFilter,
     /// The provider failed while it answered.
     Error,
-    /// The provider paused a long turn: it continues when the conversation with this answer is sent back.
+    /// The provider paused a long turn: it continues when the conversation with
+    /// this answer is sent back.
     Continue,
     /// Anything else, in the provider's words.
     Other(String),
@@ -47,9 +48,11 @@ impl FinishReason {
 pub struct Completion {
     /// The text of the answer. May be empty.
     pub text: String,
-    /// The tools that the model calls, in the model's order. If there are any, `text` is not the answer.
+    /// The tools that the model calls, in the model's order. If there are any,
+    /// `text` is not the answer.
     pub calls: Vec<ToolCall>,
-    /// What the provider put beside text and calls. It belongs into the [message](crate::Message::carrying) of this answer.
+    /// What the provider put beside text and calls. It belongs into the
+    /// [message](crate::Message::carrying) of this answer.
     pub carried: Option<Arc<ProviderState>>,
     /// The model's thoughts, as far as the provider shows them.
     pub reasoning: Option<String>,

@@ -20,8 +20,8 @@ pub enum Retry {
     Transport,
     /// A correction. It counts against `retries`.
     Feedback,
-    /// An adapted request, at once, since the model's handle learned from the refusal. It counts against nothing, and
-    /// is allowed a few times a call.
+    /// An adapted request, at once, since the model's handle learned from the
+    /// refusal. It counts against nothing, and is allowed a few times a call.
     Adapted,
 }
 
@@ -68,8 +68,8 @@ pub struct ModelError {
     pub names_a_field: bool,
     /// Whether a request was begun. Only then does the ledger have an entry.
     pub sent: bool,
-    /// Whether the request may have reached the server. `false`: no connection was made, so there was no request: see
-    /// `AttemptRecord::unsent`.
+    /// Whether the request may have reached the server. `false`: no connection was
+    /// made, so there was no request: see `AttemptRecord::unsent`.
     pub reached: bool,
     /// The source of the error.
     pub source: Option<Box<dyn Error + Send + Sync>>,

@@ -5,7 +5,8 @@ use std::hash::{BuildHasher, RandomState};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// The id of a call, such as `9f86d081884c7d65-12`: random for the run and its clones, counted from 1 within it.
+/// The id of a call, such as `9f86d081884c7d65-12`: random for the run and its
+/// clones, counted from 1 within it.
 ///
 /// Unique within a process, and as good as unique across processes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -14,11 +15,12 @@ pub struct CallId {
     call: u64,
 }
 
-/// The id of an attempt, such as `9f86d081884c7d65-12-0`: that of its call, and how many attempts the call began
-/// before it.
+/// The id of an attempt, such as `9f86d081884c7d65-12-0`: that of its call, and how
+/// many attempts the call began before it.
 ///
-/// It is sent with the request ([`Request::correlation`](crate::Request::correlation)), so that a provider can find a
-/// request whose response was lost.
+/// It is sent with the request
+/// ([`Request::correlation`](crate::Request::correlation)), so that a provider can
+/// find a request whose response was lost.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AttemptId {
     call: CallId,

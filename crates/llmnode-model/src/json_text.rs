@@ -45,7 +45,8 @@ fn new_line(shown: &mut String, depth: usize) {
     shown.extend(std::iter::repeat_n("  ", depth));
 }
 
-/// The first number of a document that is another one once it is read, such as an integer of 20 digits.
+/// The first number of a document that is another one once it is read, such as an
+/// integer of 20 digits.
 pub fn inexact_number(text: &str) -> Option<&str> {
     tokens(text).find(|token| {
         let is_number = token.starts_with(|first: char| first == '-' || first.is_ascii_digit());

@@ -65,7 +65,8 @@ pub use usage::TokenUsage;
 /// A boxed future that can move between threads.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Any error of the program. `?` makes one of every error that can be sent to another thread, and of a text.
+/// Any error of the program. `?` makes one of every error that can be sent to
+/// another thread, and of a text.
 ///
 /// ```
 /// # use llmnode_model as llmnode;

@@ -29,8 +29,9 @@ pub enum Role {
 
 /// One message of a conversation. Its `Debug` form shows no content.
 ///
-/// It serializes much as OpenAI's API has it: `{"role": "user", "content": "…"}`, where the content is a list of parts
-/// if there are attachments. It is read back from the same form:
+/// It serializes much as OpenAI's API has it: `{"role": "user", "content": "…"}`,
+/// where the content is a list of parts if there are attachments. It is read back
+/// from the same form:
 ///
 /// ```
 /// # use llmnode_model as llmnode;
@@ -44,8 +45,9 @@ pub enum Role {
 /// # }
 /// ```
 ///
-/// An attachment is checked as by its constructor. Blank text beside attachments is lost, and so is the spelling of
-/// an audio type (`audio/x-wav` comes back as `audio/wav`), and the mark of a [failed](Message::failed) call.
+/// An attachment is checked as by its constructor. Blank text beside attachments is
+/// lost, and so is the spelling of an audio type (`audio/x-wav` comes back as
+/// `audio/wav`), and the mark of a [failed](Message::failed) call.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Message {
@@ -173,7 +175,8 @@ impl Message {
             .is_some_and(|tool_info| tool_info.failed)
     }
 
-    /// Adds what the provider put into the answer beside text and calls: [`Completion::carried`](crate::Completion::carried).
+    /// Adds what the provider put into the answer beside text and calls:
+    /// [`Completion::carried`](crate::Completion::carried).
     #[must_use]
     pub fn carrying(mut self, carried: Option<Arc<ProviderState>>) -> Self {
         if carried.is_some() {
@@ -241,8 +244,8 @@ impl Message {
         Cow::Owned(bare)
     }
 
-    /// Pins the message: it stays word for word in a conversation that becomes too long and is compacted. It changes nothing of what
-    /// is sent.
+    /// Pins the message: it stays word for word in a conversation that becomes too
+    /// long and is compacted. It changes nothing of what is sent.
     ///
     /// ```
     /// # use llmnode_model as llmnode;
@@ -294,8 +297,8 @@ impl Message {
         self.attachments.iter().map(|placed| &placed.attachment)
     }
 
-    /// Returns text and attachments in order. Blank text beside attachments is left out, since some providers refuse
-    /// it.
+    /// Returns text and attachments in order. Blank text beside attachments is left
+    /// out, since some providers refuse it.
     pub fn parts(&self) -> impl Iterator<Item = Part<'_>> {
         let plain = self.attachments.is_empty();
         self.pieces().flat_map(move |(text, attachment)| {

@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
-/// How many requests, and how many tokens, a model's handle sends at most in a minute or a second. The builder of every handle
-/// takes it (`.pace(..)`), and all that use the handle and its clones share it.
+/// How many requests, and how many tokens, a model's handle sends at most in a
+/// minute or a second. The builder of every handle takes it (`.pace(..)`), and all
+/// that use the handle and its clones share it.
 ///
-/// It is for limits that are known: a call waits before it asks, instead of being refused. Requests are spread over the time, not
-/// sent at once. The waits are part of a call: its deadline bounds them, and its record has them. Tokens are those of a whole
-/// request. They are estimated before it is sent (four characters each, and an answer as long as those before), and corrected by
-/// what the provider counts.
+/// It is for limits that are known: a call waits before it asks, instead of being
+/// refused. Requests are spread over the time, not sent at once. The waits are part
+/// of a call: its deadline bounds them, and its record has them. Tokens are those
+/// of a whole request. They are estimated before it is sent (four characters each,
+/// and an answer as long as those before), and corrected by what the provider
+/// counts.
 ///
 /// ```
 /// # use llmnode_model as llmnode;
@@ -52,7 +55,8 @@ impl Pace {
         }
     }
 
-    /// Sets how many tokens are sent and received in that time, 1 or more. Default: any number; 0 counts as 1.
+    /// Sets how many tokens are sent and received in that time, 1 or more. Default:
+    /// any number; 0 counts as 1.
     #[must_use]
     pub const fn tokens(self, tokens: u64) -> Self {
         Pace {

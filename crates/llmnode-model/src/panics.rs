@@ -1,6 +1,7 @@
 //! Turns panics of the program's code into errors.
 //!
-//! A panic that is caught still prints through the panic hook; with `panic = "abort"` none is caught.
+//! A panic that is caught still prints through the panic hook; with `panic =
+//! "abort"` none is caught.
 
 use std::any::Any;
 use std::future::{Future, poll_fn};

@@ -1,8 +1,9 @@
 //! The parts of a prompt by their hashes: whether a request begins as the one before it did.
 //!
-//! A provider keeps the beginning of a prompt, in its own order: tools, the format of the answer, the system's text, messages. So
-//! the first part that differs tells who broke it. Hashes have 32 bits, so that every reader of JSON keeps them exactly; no text
-//! of a prompt is kept, but the names of tools.
+//! A provider keeps the beginning of a prompt, in its own order: tools, the format
+//! of the answer, the system's text, messages. So the first part that differs tells
+//! who broke it. Hashes have 32 bits, so that every reader of JSON keeps them
+//! exactly; no text of a prompt is kept, but the names of tools.
 
 use std::fmt;
 
@@ -95,7 +96,8 @@ impl fmt::Display for PromptChange {
 }
 
 impl PromptParts {
-    /// The first part of the later request that is another than here. `None`: it begins with all of this one.
+    /// The first part of the later request that is another than here. `None`: it
+    /// begins with all of this one.
     pub fn first_change(&self, later: &PromptParts) -> Option<PromptChange> {
         if self.model != later.model {
             return Some(PromptChange::Model);
@@ -157,17 +159,20 @@ fn has_tool(tools: &[ToolPart], name: &str) -> bool {
     tools.iter().any(|tool| tool.name == name)
 }
 
-/// A request that was answered, as later ones are compared with it. It goes with a conversation, a pause and a history.
+/// A request that was answered, as later ones are compared with it. It goes with a
+/// conversation, a pause and a history.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SentPrompt {
     /// What it was made of.
     pub parts: PromptParts,
     /// When it was answered, in milliseconds of the machine's clock since 1970.
     pub at: u64,
-    /// How long the provider keeps it, in milliseconds. `None`: nothing was asked for, and nobody knows.
+    /// How long the provider keeps it, in milliseconds. `None`: nothing was asked
+    /// for, and nobody knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<u64>,
-    /// Whether the provider has read or written anything of it in its cache. `None`: it does not say.
+    /// Whether the provider has read or written anything of it in its cache.
+    /// `None`: it does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<bool>,
 }

@@ -5,10 +5,12 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// What a provider put into an answer beside text and calls, in order: thoughts with their signatures, encrypted reasoning,
-/// citations, calls of the provider's own tools.
+/// What a provider put into an answer beside text and calls, in order: thoughts
+/// with their signatures, encrypted reasoning, citations, calls of the provider's
+/// own tools.
 ///
-/// Providers want it back with the next request of the conversation, as it came. It is opaque, and part of a
+/// Providers want it back with the next request of the conversation, as it came. It
+/// is opaque, and part of a
 /// [`Message`](crate::Message): it goes back to the API and the model that it came from, and to no other. It may hold the
 /// model's thoughts: it is stored wherever messages are, and shown in no log and no `Debug` form.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,10 +4,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How much a model thinks before it answers, in the same words for all providers. Each API has its own form for it
-/// (`reasoning_effort`, `thinking`, `thinkingLevel`), and not all models take all words. If a model refuses one, the same
-/// call asks with the next lower one, or in the API's older form, and later calls begin with that. A model that refuses
-/// all of them is asked without.
+/// How much a model thinks before it answers, in the same words for all providers.
+/// Each API has its own form for it (`reasoning_effort`, `thinking`,
+/// `thinkingLevel`), and not all models take all words. If a model refuses one, the
+/// same call asks with the next lower one, or in the API's older form, and later
+/// calls begin with that. A model that refuses all of them is asked without.
 ///
 /// ```
 /// # use llmnode_model as llmnode;
@@ -29,8 +30,9 @@ pub enum Reasoning {
     High,
     /// As much as the model can.
     Max,
-    /// At most so many tokens, for Anthropic and Gemini. They count as tokens of the answer, so `max_tokens` has to be
-    /// more. The other APIs take a word: there it is a `config_error`.
+    /// At most so many tokens, for Anthropic and Gemini. They count as tokens of
+    /// the answer, so `max_tokens` has to be more. The other APIs take a word:
+    /// there it is a `config_error`.
     Budget(u32),
 }
 

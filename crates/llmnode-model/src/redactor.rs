@@ -20,7 +20,8 @@ pub struct Redactor {
 }
 
 impl Redactor {
-    /// Finds credentials among the environment's variables: by the variable's name, or by what its value looks like.
+    /// Finds credentials among the environment's variables: by the variable's name,
+    /// or by what its value looks like.
     pub fn from_env() -> Self {
         let variables = std::env::vars_os().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))

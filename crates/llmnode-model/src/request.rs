@@ -38,14 +38,15 @@ pub struct Request {
     pub model: Option<String>,
     /// The schema of the answer. `None`: text.
     pub output: Option<Arc<OutputSchema>>,
-    /// The tools that the model is shown. They are the same in all requests of a call, for the sake of prompt caches, unless tools
-    /// are found on the way.
+    /// The tools that the model is shown. They are the same in all requests of a
+    /// call, for the sake of prompt caches, unless tools are found on the way.
     pub tools: Arc<[ToolSpec]>,
     /// All tools that may be called, if some of them are not in `tools` yet.
     pub all_tools: Option<Arc<[ToolSpec]>>,
     /// Whether the model has to answer now, without a call of a tool.
     pub answer_now: bool,
-    /// How the model is asked for the schema. `None`: the model decides. Without a schema it has no effect.
+    /// How the model is asked for the schema. `None`: the model decides. Without a
+    /// schema it has no effect.
     pub response_format: Option<ResponseFormat>,
     /// The sampling temperature.
     pub temperature: Option<f64>,
@@ -53,8 +54,8 @@ pub struct Request {
     pub max_tokens: Option<u32>,
     /// How much the model thinks. `None`: the model decides.
     pub reasoning: Option<Reasoning>,
-    /// The longest time of the attempt. `None`: the model's own. The loop ends an attempt that takes longer. It
-    /// replaces a timeout of the model itself.
+    /// The longest time of the attempt. `None`: the model's own. The loop ends an
+    /// attempt that takes longer. It replaces a timeout of the model itself.
     pub attempt_timeout: Option<Duration>,
     /// Fields that are passed to the provider as they are.
     pub extra: Map<String, Value>,
@@ -66,8 +67,8 @@ pub struct Request {
     pub question: Option<u16>,
     /// What of the prompt is worth keeping in the provider's cache. `None` outside of a call.
     pub cache: Option<CachePlan>,
-    /// The id of the attempt, for the provider's logs. `OpenAi` sends it as the header `x-client-request-id`. `None`
-    /// outside of a call.
+    /// The id of the attempt, for the provider's logs. `OpenAi` sends it as the
+    /// header `x-client-request-id`. `None` outside of a call.
     pub correlation: Option<AttemptId>,
 }
 
@@ -164,8 +165,9 @@ impl fmt::Debug for Request {
 mod tests {
     use super::*;
 
-    /// Does not compile when a field is added: one that changes the answer has to be part of the keys by which journals
-    /// (`llmnode-flow`, `journal/replay.rs`) and cassettes (`llmnode-cassette`, `request_key.rs`) find an answer again.
+    /// Does not compile when a field is added: one that changes the answer has to
+    /// be part of the keys by which journals (`llmnode-flow`, `journal/replay.rs`)
+    /// and cassettes (`llmnode-cassette`, `request_key.rs`) find an answer again.
     #[test]
     fn every_field_is_in_the_keys_of_answers_or_changes_none() {
         let Request {
@@ -173,7 +175,8 @@ mod tests {
             model: _,
             output: _,
             tools: _,
-            // Journals take it in place of `tools`: what is found on the way is no part of what is asked.
+            // Journals take it in place of `tools`: what is found on the way is no
+            // part of what is asked.
             all_tools: _,
             answer_now: _,
             response_format: _,

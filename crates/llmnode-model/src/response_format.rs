@@ -4,11 +4,13 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How a model is asked for the type of an answer. By default llmnode begins with [`Strict`](ResponseFormat::Strict), or
-/// with [`Schema`](ResponseFormat::Schema) if the strict subset cannot express the type.
+/// How a model is asked for the type of an answer. By default llmnode begins with
+/// [`Strict`](ResponseFormat::Strict), or with [`Schema`](ResponseFormat::Schema)
+/// if the strict subset cannot express the type.
 ///
-/// If an endpoint refuses a response format, the same call asks with the next one, and later calls begin with that: `Tool`,
-/// `Strict`, `Schema`, `JsonObject`, `Prompt`. The record of an attempt has the response format
+/// If an endpoint refuses a response format, the same call asks with the next one,
+/// and later calls begin with that: `Tool`, `Strict`, `Schema`, `JsonObject`,
+/// `Prompt`. The record of an attempt has the response format
 /// (`AttemptRecord::response_format`).
 ///
 /// ```
@@ -21,17 +23,20 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ResponseFormat {
-    /// A response format with a schema in OpenAI's strict subset, which binds the model. A type that the subset
-    /// cannot express (a map, a tuple of mixed types, ..) is a `config_error` before the request, which names each
-    /// place and what to write instead.
+    /// A response format with a schema in OpenAI's strict subset, which binds the
+    /// model. A type that the subset cannot express (a map, a tuple of mixed types,
+    /// ..) is a `config_error` before the request, which names each place and what
+    /// to write instead.
     Strict,
     /// A response format with plain JSON Schema (2020-12). Some endpoints enforce it.
     Schema,
-    /// A response format that asks for any JSON object ("JSON mode"); a form of the answer ends the system message.
+    /// A response format that asks for any JSON object ("JSON mode"); a form of the
+    /// answer ends the system message.
     JsonObject,
     /// No response format. A form of the answer ends the system message.
     Prompt,
-    /// A forced call of one function, whose parameters are the schema. Its arguments are the answer.
+    /// A forced call of one function, whose parameters are the schema. Its
+    /// arguments are the answer.
     Tool,
 }
 

@@ -4,25 +4,31 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The retries that a bucket holds unless the program says otherwise. 64 workers whose requests take a minute
-/// to fail make 640 in ten minutes: 100 retries among them are 1.19 requests a call, and faster failures less.
+/// The retries that a bucket holds unless the program says otherwise. 64 workers
+/// whose requests take a minute to fail make 640 in ten minutes: 100 retries among
+/// them are 1.19 requests a call, and faster failures less.
 const CAPACITY: u32 = 100;
 
-/// A retry costs five tokens, and a success without one returns one. At a random failure rate p, a call gains (1 − p) tokens
-/// and loses 5 (p² + p³) to its two retries, so the bucket stays full up to p = 0.32; where half of all requests fail, the
-/// returned tokens pay for 0.2 retries a call.
+/// A retry costs five tokens, and a success without one returns one. At a random
+/// failure rate p, a call gains (1 − p) tokens and loses 5 (p² + p³) to its two
+/// retries, so the bucket stays full up to p = 0.32; where half of all requests
+/// fail, the returned tokens pay for 0.2 retries a call.
 const COST: u64 = 5;
 const REWARD: u64 = 1;
 
 /// The retries that all calls of an endpoint share, as a bucket of tokens that starts full.
 ///
-/// A retry after a failure of the transport takes one token out. It returns the token unless it fails the same way. Five
-/// requests that succeed at the first try add one. So occasional faults cost nothing. When an endpoint is down, its calls
-/// fail after one request each instead of three, with the same category and a message that says why there was no retry.
+/// A retry after a failure of the transport takes one token out. It returns the
+/// token unless it fails the same way. Five requests that succeed at the first try
+/// add one. So occasional faults cost nothing. When an endpoint is down, its calls
+/// fail after one request each instead of three, with the same category and a
+/// message that says why there was no retry.
 ///
-/// Clones share the bucket. Each `OpenAi` has its own, which its clones share; `OpenAiBuilder::retry_budget` sets
-/// another. The default has room for 100 retries. A program with more calls in flight needs more, since a rate limit
-/// may send all of them into their retry at once. Corrections and adapted requests are not counted.
+/// Clones share the bucket. Each `OpenAi` has its own, which its clones share;
+/// `OpenAiBuilder::retry_budget` sets another. The default has room for 100
+/// retries. A program with more calls in flight needs more, since a rate limit may
+/// send all of them into their retry at once. Corrections and adapted requests are
+/// not counted.
 ///
 /// ```
 /// # use llmnode_model as llmnode;
@@ -79,8 +85,8 @@ impl RetryBudget {
                 tracing::warn!(
                     target: "llmnode::retry_budget",
                     capacity = bucket.capacity / COST,
-                    "the last retry of an endpoint's budget is taken: until its requests succeed again, failures \
-                     are not retried",
+                    "the last retry of an endpoint's budget is taken: until its requests succeed \
+                     again, failures are not retried",
                 );
             }
         }
@@ -148,7 +154,8 @@ impl<'m> BudgetedRetries<'m> {
         }
     }
 
-    /// `answered`: whether the endpoint answered, however bad the answer; `None` if that is unknown.
+    /// `answered`: whether the endpoint answered, however bad the answer; `None` if
+    /// that is unknown.
     pub fn settle(&mut self, answered: Option<bool>) {
         match (self.pending.take(), answered) {
             (Some(withdrawal), Some(false)) => withdrawal.spend(),
@@ -169,15 +176,15 @@ impl<'m> BudgetedRetries<'m> {
         self.pending = budget.withdraw();
         match self.pending {
             Some(_) => Ok(()),
-            None if budget.capacity() == Some(0) => {
-                Err("; it was not retried, because the retry budget of the endpoint has no room"
-                    .to_owned())
-            }
-            None => {
-                Err("; it was not retried, because the retry budget of the endpoint is empty: too many of its requests \
-                     failed recently"
-                    .to_owned())
-            }
+            None if budget.capacity() == Some(0) => Err(
+                "; it was not retried, because the retry budget of the endpoint has no room"
+                    .to_owned(),
+            ),
+            None => Err(
+                "; it was not retried, because the retry budget of the endpoint is empty: too many \
+                 of its requests failed recently"
+                    .to_owned(),
+            ),
         }
     }
 }

@@ -36,8 +36,8 @@ pub trait Sink: Send {
         let _ = part;
     }
 
-    /// Nothing of the request was sent, and it is given up. A model also calls this when it is dropped before it has a
-    /// connection. Default: does nothing.
+    /// Nothing of the request was sent, and it is given up. A model also calls this
+    /// when it is dropped before it has a connection. Default: does nothing.
     fn unsent(&mut self) {}
 
     /// The server has taken the request, and answers: what it has written to its cache can be read. Default: does nothing.
@@ -68,13 +68,15 @@ pub trait Sink: Send {
         let _ = limits;
     }
 
-    /// Whether somebody reads the answer while it is written. If so, the model asks for a stream and passes its
-    /// pieces to [`delta`](Sink::delta). Default: `false`.
+    /// Whether somebody reads the answer while it is written. If so, the model asks
+    /// for a stream and passes its pieces to [`delta`](Sink::delta). Default:
+    /// `false`.
     fn listens(&self) -> bool {
         false
     }
 
-    /// The next piece of the answer. The pieces of text make up [`Completion::text`](crate::Completion::text). Default: does nothing.
+    /// The next piece of the answer. The pieces of text make up
+    /// [`Completion::text`](crate::Completion::text). Default: does nothing.
     fn delta(&mut self, delta: Delta<'_>) {
         let _ = delta;
     }

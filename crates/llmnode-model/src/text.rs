@@ -54,10 +54,12 @@ pub fn is_old_hash(name: &str) -> bool {
     name.len() == 16 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// This many bytes of white space after a complete document end an answer: some models write it until they are stopped.
+/// This many bytes of white space after a complete document end an answer: some
+/// models write it until they are stopped.
 pub const PADDING: usize = 64;
 
-/// Returns how many bytes of white space follow a complete object or list; 0 if the text is neither.
+/// Returns how many bytes of white space follow a complete object or list; 0 if the
+/// text is neither.
 pub fn padding(text: &str) -> usize {
     let document = text.trim_ascii_end();
     if is_document(document) {

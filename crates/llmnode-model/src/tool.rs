@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolCall {
-    /// The id of the call, unique in its conversation: the provider's, or one of our own if the provider gave none or gave it
-    /// twice.
+    /// The id of the call, unique in its conversation: the provider's, or one of
+    /// our own if the provider gave none or gave it twice.
     pub id: String,
     /// The name of the tool.
     pub name: String,

@@ -9,9 +9,10 @@ use super::message::{Message, Role};
 use super::request::Request;
 
 impl Request {
-    /// Returns the whole request as text: a line for each setting, then each message below its role. A schema appears
-    /// by its name; its text is [`OutputSchema::plain`](llmnode_reader::OutputSchema::plain). An attachment appears in its
-    /// short form, such as `[image image/png, 68 bytes, #1f3a9c02]`.
+    /// Returns the whole request as text: a line for each setting, then each
+    /// message below its role. A schema appears by its name; its text is
+    /// [`OutputSchema::plain`](llmnode_reader::OutputSchema::plain). An attachment
+    /// appears in its short form, such as `[image image/png, 68 bytes, #1f3a9c02]`.
     ///
     /// The form is stable, so that it can be kept in a file and compared:
     ///

@@ -30,7 +30,8 @@ pub struct TokenUsage {
     /// The part of `input` that was written to a cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<u64>,
-    /// The part of `cache_write` that is kept for an hour. The rest, or all if this is unknown, is kept for five minutes.
+    /// The part of `cache_write` that is kept for an hour. The rest, or all if this
+    /// is unknown, is kept for five minutes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_write_long: Option<u64>,
     /// The part of `output` that was reasoning.

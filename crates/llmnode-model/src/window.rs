@@ -1,8 +1,9 @@
 //! How large a model's window is, as the refusal of a prompt that is too long names it.
 //!
-//! In comes the text of the refusal; out goes a number of tokens, or nothing. No API has a field for it, so it is read from the
-//! words that servers use. A number counts only where it follows such words at once: a text has other numbers, too (how long the
-//! prompt was, a code, a port).
+//! In comes the text of the refusal; out goes a number of tokens, or nothing. No
+//! API has a field for it, so it is read from the words that servers use. A number
+//! counts only where it follows such words at once: a text has other numbers, too
+//! (how long the prompt was, a code, a port).
 
 /// Words that the number of tokens follows.
 const BEFORE_A_WINDOW: [&str; 22] = [
@@ -30,7 +31,8 @@ const BEFORE_A_WINDOW: [&str; 22] = [
     "n_ctx =",                   // llama.cpp
 ];
 
-/// Words after which the number stands behind a `>`: `prompt is too long: 213462 tokens > 200000 maximum`.
+/// Words after which the number stands behind a `>`: `prompt is too long: 213462
+/// tokens > 200000 maximum`.
 const BEFORE_A_COMPARISON: [&str; 2] = ["prompt is too long", "exceed context limit"];
 
 /// How many characters may stand between the words and the number, such as ` (`.
@@ -64,7 +66,8 @@ fn compared(text: &str) -> Option<u64> {
     number(behind)
 }
 
-/// The number that a text begins with, perhaps with a bracket before it, and with separators of thousands.
+/// The number that a text begins with, perhaps with a bracket before it, and with
+/// separators of thousands.
 fn number(text: &str) -> Option<u64> {
     let from = text.find(|c: char| c.is_ascii_digit())?;
     if from > MOST_BETWEEN {

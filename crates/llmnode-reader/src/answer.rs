@@ -1,7 +1,8 @@
 //! An answer as it was read, whatever it was read as.
 //!
-//! The doors to the reader, for those who have a type ([`read`]), a place for one ([`read_slot`]) or a schema alone
-//! ([`check_by`]). They differ in what serde reads into; the way to the answer is the same (`read.rs`).
+//! The doors to the reader, for those who have a type ([`read`]), a place for one
+//! ([`read_slot`]) or a schema alone ([`check_by`]). They differ in what serde
+//! reads into; the way to the answer is the same (`read.rs`).
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -129,7 +130,8 @@ impl<T: DeserializeOwned> Slot for TypedJson<T> {
     }
 }
 
-/// Reads JSON that a schema describes, without a type. `extra_check`: what the schema says, as the value was written.
+/// Reads JSON that a schema describes, without a type. `extra_check`: what the
+/// schema says, as the value was written.
 pub(crate) fn read_by_schema(
     answer: &str,
     schema: &OutputSchema,
@@ -160,7 +162,8 @@ pub(crate) fn read_any(answer: &str, reader: Reader) -> ReadResult<Value> {
     Parsed::from_outcome(outcome).with(slot.value)
 }
 
-/// What is read into a type of the program takes the memory that the type does; a tree takes far more.
+/// What is read into a type of the program takes the memory that the type does; a
+/// tree takes far more.
 fn check_count(answer: &str) -> Result<(), Vec<Violation>> {
     if has_many_values(answer.as_bytes()) {
         Err(vec![error::too_many_values()])

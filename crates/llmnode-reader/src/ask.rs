@@ -1,14 +1,21 @@
-//! How a model is asked for a value: by a form, by words, or by a schema, and what a correction says.
+//! How a model is asked for a value: by a form, by words, or by a schema, and what
+//! a correction says.
 //!
-//! In comes the schema of a type ([`OutputSchema`]); out go the texts and schemas of a request. For a program that calls a
-//! model itself and wants more than [`OutputSchema::strict`]. What is asked depends on what the server does:
+//! In comes the schema of a type ([`OutputSchema`]); out go the texts and schemas
+//! of a request. For a program that calls a model itself and wants more than
+//! [`OutputSchema::strict`]. What is asked depends on what the server does:
 //!
-//! 1. It enforces schemas: [`OutputSchema::strict`], or the dialect of its API. [`take_strict_error`] says why not.
-//! 2. It takes a schema and does not enforce it: [`sent`], and [`reminder`] at the end of a long question.
-//! 3. It has only text: [`instruction`], which shows a [`form`] where one can say what the schema does.
+//! 1. It enforces schemas: [`OutputSchema::strict`], or the dialect of its API.
+//!    [`take_strict_error`] says why not.
+//! 2. It takes a schema and does not enforce it: [`sent`], and [`reminder`] at the
+//!    end of a long question.
+//! 3. It has only text: [`instruction`], which shows a [`form`] where one can say
+//!    what the schema does.
 //!
-//! Values that only the program's state knows are added by [`with_choices`], or said by [`choices_in_words`]. After a wrong
-//! answer, a violation carries what the model is asked to do ([`remedy`]) and the values that are allowed ([`list_allowed`]);
+//! Values that only the program's state knows are added by [`with_choices`], or
+//! said by [`choices_in_words`]. After a wrong answer, a violation carries what the
+//! model is asked to do ([`remedy`]) and the values that are allowed
+//! ([`list_allowed`]);
 //! [`narrowed`] puts them into the schema of the next request.
 //!
 //! The module changes with what providers accept, more often than the rest of the crate.
@@ -31,7 +38,8 @@ use crate::{OutputSchema, StrictError, Violation};
 
 const REPEATED_FORM: &str = "repeats the form instead of filling it in";
 
-/// The sentence that asks for JSON of the schema, by a form to fill in or, where a form cannot say it, by the schema.
+/// The sentence that asks for JSON of the schema, by a form to fill in or, where a
+/// form cannot say it, by the schema.
 ///
 /// For a server that neither enforces a schema nor has tools: it stands at the end of the prompt.
 ///
@@ -48,47 +56,53 @@ const REPEATED_FORM: &str = "repeats the form instead of filling it in";
 pub fn instruction(schema: &OutputSchema) -> String {
     match schema.form() {
         Some(form) => format!(
-            "Answer with one JSON object of this form. Fill in the values; write only the JSON.\n{}",
+            "Answer with one JSON object of this form. Fill in the values; write only the \
+             JSON.\n{}",
             form.text
         ),
         None => format!(
-            "Answer with one JSON value that conforms to this JSON Schema, and with nothing else:\n{}",
+            "Answer with one JSON value that conforms to this JSON Schema, and with nothing \
+             else:\n{}",
             // Values of the state must not become instructions.
             schema.without_choices().plain().get()
         ),
     }
 }
 
-/// The form alone: the object of the answer, with words in place of values. Small models fill it in more reliably than they
-/// follow a schema. `None`: a form cannot say what the schema does; send the schema.
+/// The form alone: the object of the answer, with words in place of values. Small
+/// models fill it in more reliably than they follow a schema. `None`: a form cannot
+/// say what the schema does; send the schema.
 pub fn form(schema: &OutputSchema) -> Option<&str> {
     schema.form().map(|form| form.text.as_str())
 }
 
-/// One sentence with the members of the form, for the end of a long question, where small models have forgotten its beginning.
-/// `None`: there is no form, or nothing to remind of.
+/// One sentence with the members of the form, for the end of a long question, where
+/// small models have forgotten its beginning. `None`: there is no form, or nothing
+/// to remind of.
 pub fn reminder(schema: &OutputSchema) -> Option<String> {
     schema.form()?.reminder()
 }
 
-/// The schema as an API takes it that does not enforce it: what this API does not know is left out, or said in a description.
+/// The schema as an API takes it that does not enforce it: what this API does not
+/// know is left out, or said in a description.
 pub fn sent(schema: &OutputSchema, profile: Profile) -> &RawValue {
     schema.sent(profile)
 }
 
-/// Why a schema that is known only at run time cannot be written for models, with the place. `None`: each API takes what is
-/// written of it.
+/// Why a schema that is known only at run time cannot be written for models, with
+/// the place. `None`: each API takes what is written of it.
 pub fn fault(schema: &OutputSchema) -> Option<&str> {
     schema.fault()
 }
 
-/// Why no answer can ever be of this type: it has no value, or contains itself without an end. `None`: some answer can.
+/// Why no answer can ever be of this type: it has no value, or contains itself
+/// without an end. `None`: some answer can.
 pub fn unanswerable(schema: &OutputSchema) -> Option<&str> {
     schema.unanswerable.as_deref()
 }
 
-/// Why strict mode cannot express the schema, for a log: a program says it once. `None` from the second time on, and where
-/// strict mode can.
+/// Why strict mode cannot express the schema, for a log: a program says it once.
+/// `None` from the second time on, and where strict mode can.
 pub fn take_strict_error(schema: &OutputSchema) -> Option<&StrictError> {
     schema.take_strict_error()
 }
@@ -98,7 +112,8 @@ pub fn with_remedy(error: &StrictError) -> String {
     error.with_remedy()
 }
 
-/// A copy of the schema that allows only these values at their places, as a program's state has them at the moment.
+/// A copy of the schema that allows only these values at their places, as a
+/// program's state has them at the moment.
 ///
 /// # Errors
 /// A place that the schema does not have once, or values that do not fit it.
@@ -110,13 +125,15 @@ pub fn with_choices(
     OutputSchema::with_choices(schema, lists).map(Arc::new)
 }
 
-/// A copy of the schema that allows only the list's values at its place, for a correction that must not repeat its mistake.
-/// `None`: the schema allows no others already, or cannot say so.
+/// A copy of the schema that allows only the list's values at its place, for a
+/// correction that must not repeat its mistake. `None`: the schema allows no others
+/// already, or cannot say so.
 pub fn narrowed(schema: &Arc<OutputSchema>, list: &ChoiceList) -> Option<Arc<OutputSchema>> {
     OutputSchema::narrowed(schema, list).map(Arc::new)
 }
 
-/// The type's own schema, without what the state allows. Values of the state must not reach a text of instructions.
+/// The type's own schema, without what the state allows. Values of the state must
+/// not reach a text of instructions.
 pub fn without_choices(schema: &OutputSchema) -> &OutputSchema {
     schema.without_choices()
 }
@@ -126,13 +143,15 @@ pub fn has_choices(schema: &OutputSchema) -> bool {
     schema.lists().is_some_and(Lists::are_in_schema)
 }
 
-/// The allowed values as text, as far as the request does not have them. `is_sent`: the schema is part of the request, so
-/// that only the values are listed that it could not take. `None`: there is nothing to list.
+/// The allowed values as text, as far as the request does not have them. `is_sent`:
+/// the schema is part of the request, so that only the values are listed that it
+/// could not take. `None`: there is nothing to list.
 pub fn choices_in_words(schema: &OutputSchema, is_sent: bool) -> Option<String> {
     schema.lists()?.describe(is_sent)
 }
 
-/// The violation of a value that is not in its list: it names the nearest of the values, and lists them.
+/// The violation of a value that is not in its list: it names the nearest of the
+/// values, and lists them.
 pub fn not_listed(path: String, value: &str, values: &BTreeSet<String>) -> Violation {
     let mut violation = Violation::new(path, choices::not_listed(value, values));
     violation.list_allowed(values.iter().cloned());
@@ -144,8 +163,9 @@ pub fn repeated_form() -> Violation {
     Violation::new("", REPEATED_FORM)
 }
 
-/// Whether the violation is that the answer repeats what the model was shown, the form or the schema. Such an answer says
-/// nothing of the question, so that asking without the form helps more than a correction.
+/// Whether the violation is that the answer repeats what the model was shown, the
+/// form or the schema. Such an answer says nothing of the question, so that asking
+/// without the form helps more than a correction.
 pub fn is_repetition(violation: &Violation) -> bool {
     [REPEATED_FORM, check::REPEATED_SCHEMA].contains(&violation.message.as_str())
 }
@@ -172,7 +192,8 @@ pub fn list_allowed(violation: &mut Violation, values: impl IntoIterator<Item = 
     violation.list_allowed(values.into_iter().map(|value| value.to_string()));
 }
 
-/// Closes the list of allowed values: the schema of the correction may have it in place of the type's own.
+/// Closes the list of allowed values: the schema of the correction may have it in
+/// place of the type's own.
 pub fn allow_only(violation: &mut Violation) {
     violation.allow_only();
 }
@@ -186,7 +207,8 @@ pub fn close(violation: &mut Violation, list: &ChoiceList) {
 
 /// Takes the closed list out of a violation, with a JSON pointer to the value that was refused.
 ///
-/// `None`: no list was closed, the violation is a warning, or its place is within items, which share one schema.
+/// `None`: no list was closed, the violation is a warning, or its place is within
+/// items, which share one schema.
 pub fn take_closed(
     violation: &mut Violation,
     schema: &OutputSchema,

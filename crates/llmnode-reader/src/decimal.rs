@@ -1,7 +1,9 @@
-//! Numbers as decimal digits: as floating point, the ids of large systems would equal their neighbors.
+//! Numbers as decimal digits: as floating point, the ids of large systems would
+//! equal their neighbors.
 //!
-//! Only compared, never computed with, but for remainders of few digits. Digits that were written are borrowed, and zeros that mean
-//! nothing are left out, so that equal numbers are equal in all of their parts.
+//! Only compared, never computed with, but for remainders of few digits. Digits
+//! that were written are borrowed, and zeros that mean nothing are left out, so
+//! that equal numbers are equal in all of their parts.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -139,7 +141,8 @@ impl fmt::Display for Decimal<'_> {
 }
 
 impl Ord for Decimal<'_> {
-    /// The sign, then the size: the first digit is never 0, so that the larger exponent is the larger number.
+    /// The sign, then the size: the first digit is never 0, so that the larger
+    /// exponent is the larger number.
     fn cmp(&self, other: &Self) -> Ordering {
         let by_exponent = self.exponent.cmp(&other.exponent);
         let by_size = by_exponent.then_with(|| self.digits.cmp(&other.digits));
@@ -158,7 +161,8 @@ impl PartialOrd for Decimal<'_> {
     }
 }
 
-/// Whether the text is a number by JSON's grammar: no leading zero or plus, digits on both sides of the point.
+/// Whether the text is a number by JSON's grammar: no leading zero or plus, digits
+/// on both sides of the point.
 pub(crate) fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let integer = digits_at_start(digits);

@@ -1,6 +1,7 @@
 //! Violations for a text that yields no value, each one short sentence with line and column.
 //!
-//! Models read them, so each says what to do, where that is not plain: a change of a sentence is a change of prompts.
+//! Models read them, so each says what to do, where that is not plain: a change of
+//! a sentence is a change of prompts.
 
 use super::repair::SyntaxError;
 use crate::text::{floor_char_boundary, one_line};
@@ -20,7 +21,8 @@ pub(super) fn line_and_column(text: &str, at: usize) -> String {
     )
 }
 
-/// JSON that does not parse. Of a text that breaks off, its end is shown, else what is around the fault.
+/// JSON that does not parse. Of a text that breaks off, its end is shown, else what
+/// is around the fault.
 pub(super) fn broken(text: &str, begin: usize, fault: &SyntaxError) -> Violation {
     let Some(what) = &fault.what else {
         return incomplete(text, begin);
@@ -84,7 +86,8 @@ pub(super) fn nothing(text: &str, shape: Option<String>) -> Violation {
     with_remedy(message, remedy)
 }
 
-/// For callers who said that nothing may surround the JSON: the text is not from a model, so there is nothing to ask of one.
+/// For callers who said that nothing may surround the JSON: the text is not from a
+/// model, so there is nothing to ask of one.
 pub(super) fn not_only_json() -> Violation {
     Violation::new("", "the answer is not whole JSON")
 }

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 /// Something about an accepted answer that is worth knowing.
 ///
-/// The kinds of repairs and changes are texts, since more of them may come; llmnode's guide on reading lists them. Flags
-/// that are not about reading, such as [`LengthStop`](Flag::LengthStop), are set by llmnode.
+/// The kinds of repairs and changes are texts, since more of them may come;
+/// llmnode's guide on reading lists them. Flags that are not about reading, such as
+/// [`LengthStop`](Flag::LengthStop), are set by llmnode.
 ///
 /// ```
 /// # use llmnode_reader as llmnode;
@@ -25,7 +26,8 @@ pub enum Flag {
     Fenced,
     /// The JSON was between other text.
     InProse,
-    /// The answer followed the model's thoughts (`<think>`), which stood in its text and were skipped.
+    /// The answer followed the model's thoughts (`<think>`), which stood in its
+    /// text and were skipped.
     AfterThinking,
     /// The text became JSON by a repair of this kind, such as `comma`. Nothing was lost.
     Repaired(Cow<'static, str>),
@@ -34,28 +36,31 @@ pub enum Flag {
     Fitted(Cow<'static, str>),
     /// The answer stopped at a length limit. It is complete anyway, or raw text.
     LengthStop,
-    /// The model wrote white space after a complete answer until it was stopped, and its tokens were not reported: those of
-    /// the answer are an estimate.
+    /// The model wrote white space after a complete answer until it was stopped,
+    /// and its tokens were not reported: those of the answer are an estimate.
     EstimatedUsage,
     /// A validator accepted the answer with a warning.
     Warned,
-    /// The answer was corrected, and a value is now exactly the bound that the complaint named, such as the 15 of "must be at
-    /// least 15". Small models copy it, whatever the text says.
+    /// The answer was corrected, and a value is now exactly the bound that the
+    /// complaint named, such as the 15 of "must be at least 15". Small models copy
+    /// it, whatever the text says.
     AtBound,
-    /// The provider counted less than half of the tokens that the prompt must have by its characters. It may have cut
-    /// the prompt.
+    /// The provider counted less than half of the tokens that the prompt must have
+    /// by its characters. It may have cut the prompt.
     ShortPrompt,
     /// The provider's total of tokens is not the sum of its parts. All are kept as reported.
     TotalMismatch,
-    /// The provider reported an impossible number of tokens: a negative one, a fraction, or a total below a part. It
-    /// counts as unknown.
+    /// The provider reported an impossible number of tokens: a negative one, a
+    /// fraction, or a total below a part. It counts as unknown.
     ImpossibleUsage,
     /// The model wrote a call of a tool as its text. The tool was executed.
     CallInText,
-    /// The model wrote a call of a tool that stands in what it was shown. The tool was not executed.
+    /// The model wrote a call of a tool that stands in what it was shown. The tool
+    /// was not executed.
     QuotedCall,
-    /// The model had to call a function, and wrote a text or called another one instead. From now on it is free to, and the last
-    /// answer is asked for in another way.
+    /// The model had to call a function, and wrote a text or called another one
+    /// instead. From now on it is free to, and the last answer is asked for in
+    /// another way.
     FreeChoice,
     /// The answer has this property, which a graph may not write, so it was left out.
     NotWritten(Cow<'static, str>),
@@ -64,9 +69,11 @@ pub enum Flag {
     /// The provider ended the answer with a word that nobody knows, which is in the record as
     /// `finish_reason`: it may be incomplete.
     UnknownFinish,
-    /// The provider sent something that is no character, such as half of one. The answer has U+FFFD in its place.
+    /// The provider sent something that is no character, such as half of one. The
+    /// answer has U+FFFD in its place.
     Unreadable,
-    /// What another model put beside its answers, such as signed thoughts, was not sent to this one.
+    /// What another model put beside its answers, such as signed thoughts, was not
+    /// sent to this one.
     CarriedLeft,
 }
 
@@ -76,7 +83,8 @@ pub enum Flag {
 pub struct Repair {
     /// The change.
     pub flag: Flag,
-    /// The first place: `line 2 column 5`, or for a change of the value its path in the JSON, `steps[2].item`.
+    /// The first place: `line 2 column 5`, or for a change of the value its path in
+    /// the JSON, `steps[2].item`.
     pub place: String,
     /// How often it was made, 1 or more.
     pub times: u32,

@@ -10,8 +10,8 @@ pub use crate::tree::{WRAPPER, is_annotation};
 
 use crate::{Flag, OutputSchema, Repair};
 
-/// The first marked type in the schema that a traversal misses. `traversal`, the address of its function, is the key under
-/// which the result is kept.
+/// The first marked type in the schema that a traversal misses. `traversal`, the
+/// address of its function, is the key under which the result is kept.
 pub fn uncovered(
     schema: &OutputSchema,
     traversal: usize,

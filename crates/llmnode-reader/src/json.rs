@@ -1,7 +1,9 @@
-//! JSON as it was written: numbers keep their digits, objects the order of their members, and nothing is rounded.
+//! JSON as it was written: numbers keep their digits, objects the order of their
+//! members, and nothing is rounded.
 //!
-//! A `serde_json::Value` would round numbers before anybody could say that they do not fit. What parses, coerces and checks works
-//! on this tree; serde reads it at last as text.
+//! A `serde_json::Value` would round numbers before anybody could say that they do
+//! not fit. What parses, coerces and checks works on this tree; serde reads it at
+//! last as text.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -24,8 +26,8 @@ pub(crate) enum Json<'t> {
 /// The members of an object.
 pub(crate) type Members<'j> = [(Cow<'j, str>, Json<'j>)];
 
-/// The same text for values that a type reads alike. Ignores the order of members. `1.0` and `1` differ, since not every type
-/// takes both.
+/// The same text for values that a type reads alike. Ignores the order of members.
+/// `1.0` and `1` differ, since not every type takes both.
 pub(super) fn canonical(mut tree: Json<'_>) -> String {
     normalise(&mut tree);
     tree.to_string()
@@ -92,7 +94,8 @@ impl Json<'_> {
         }
     }
 
-    /// Its type by the name that schemas have for it. Whether a number is an integer is a question of its own.
+    /// Its type by the name that schemas have for it. Whether a number is an
+    /// integer is a question of its own.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Json::Null => "null",
@@ -194,7 +197,8 @@ impl<'v> From<&'v serde_json::Value> for Json<'v> {
     }
 }
 
-/// Whether two values are equal by JSON Schema, where `1` equals `1.0` and the order of members means nothing.
+/// Whether two values are equal by JSON Schema, where `1` equals `1.0` and the
+/// order of members means nothing.
 pub(crate) fn json_eq(one: &Json<'_>, other: &Json<'_>) -> bool {
     match (one, other) {
         (Json::Number(one), Json::Number(other)) => {

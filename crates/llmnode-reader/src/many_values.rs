@@ -1,7 +1,8 @@
 //! Whether JSON has so many values that a tree of them would fill the memory.
 //!
-//! Who writes `{},` a million times sends three megabytes, and a tree of them takes six hundred. No model writes as many; a
-//! server may that is asked as one. Comes in: JSON as it was written. Comes out: the tree, or that there is none.
+//! Who writes `{},` a million times sends three megabytes, and a tree of them takes
+//! six hundred. No model writes as many; a server may that is asked as one. Comes
+//! in: JSON as it was written. Comes out: the tree, or that there is none.
 
 use serde_json::Value;
 
@@ -9,7 +10,8 @@ use serde_json::Value;
 const MOST_OBJECTS: usize = 50_000;
 const MOST_VALUES: usize = 500_000;
 
-/// Reads what a server wrote into a tree, unless that would take far more memory than the text. `None`: it would, or this is no JSON.
+/// Reads what a server wrote into a tree, unless that would take far more memory
+/// than the text. `None`: it would, or this is no JSON.
 pub fn small_tree(json: &[u8]) -> Option<Value> {
     if has_many_values(json) {
         return None;

@@ -1,6 +1,7 @@
 //! The marks that types with validators leave in their JSON schemas.
 //!
-//! A type's traversal is checked against them: a marked type that it misses would not be validated, and nobody would notice.
+//! A type's traversal is checked against them: a marked type that it misses would
+//! not be validated, and nobody would notice.
 
 use schemars::JsonSchema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};

@@ -2,14 +2,17 @@
 //!
 //! In this order, from the cheapest and most common:
 //!
-//! 1. *Fast path*: a text that is nothing but JSON of the type goes straight to serde. No tree is built, and nothing is repaired.
+//! 1. *Fast path*: a text that is nothing but JSON of the type goes straight to
+//!    serde. No tree is built, and nothing is repaired.
 //! 2. *One fence*: the same for what is inside the only fence of a text, as most models write it.
-//! 3. *Search* (`find`): one pass over the text finds candidates, and where thoughts end. Each candidate is parsed (`repair`), fitted
-//!    to the type (`coerce`), read by serde, and checked (`check`); `select.rs` decides among them. Two different values that
-//!    the type accepts are an error, and so is an accepted value next to broken JSON: the model may have meant either.
+//! 3. *Search* (`find`): one pass over the text finds candidates, and where
+//!    thoughts end. Each candidate is parsed (`repair`), fitted to the type
+//!    (`coerce`), read by serde, and checked (`check`); `select.rs` decides among
+//!    them. Two different values that the type accepts are an error, and so is an
+//!    accepted value next to broken JSON: the model may have meant either.
 //!
-//! Bounds come before the search, which is the first step that costs memory by the text's content: its length, and how many values
-//! it could have.
+//! Bounds come before the search, which is the first step that costs memory by the
+//! text's content: its length, and how many values it could have.
 
 use super::error;
 use super::find::{self, Candidate, Content, Enclosure, trimmed};

@@ -6,9 +6,10 @@ use super::target::Target;
 
 /// Reads JSON out of the text of a model, as nodes do.
 ///
-/// serde_json reads clean JSON of the type, unless that would lose something: a repeated property, or a number that
-/// would be rounded. Otherwise the reader looks for the JSON after thoughts, in code fences and between other text,
-/// repairs it, and makes it fit the type, if nothing is lost.
+/// serde_json reads clean JSON of the type, unless that would lose something: a
+/// repeated property, or a number that would be rounded. Otherwise the reader looks
+/// for the JSON after thoughts, in code fences and between other text, repairs it,
+/// and makes it fit the type, if nothing is lost.
 ///
 /// ```
 /// # use llmnode_reader as llmnode;
@@ -40,8 +41,8 @@ impl Reader {
         }
     }
 
-    /// Sets whether JSON is accepted only as it is: nothing is repaired or changed to fit a type. It is still found
-    /// in fences and between text. Default: no.
+    /// Sets whether JSON is accepted only as it is: nothing is repaired or changed
+    /// to fit a type. It is still found in fences and between text. Default: no.
     ///
     /// ```
     /// # use llmnode_reader as llmnode;
@@ -57,7 +58,8 @@ impl Reader {
         self
     }
 
-    /// For texts that another program wrote, or that were already cut out of an answer: nothing may surround the JSON.
+    /// For texts that another program wrote, or that were already cut out of an
+    /// answer: nothing may surround the JSON.
     ///
     /// ```
     /// # use llmnode_reader as llmnode;

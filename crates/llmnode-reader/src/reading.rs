@@ -89,8 +89,9 @@ impl Reader {
         Reading::from_result(read(text, &OutputSchema::of::<T>(), *self))
     }
 
-    /// Reads JSON that conforms to a schema that is known only at run time. `pattern`, `format` and other keywords that the
-    /// reader does not know are not checked. If the schema is not an object's, a `{"value": ..}` is unwrapped.
+    /// Reads JSON that conforms to a schema that is known only at run time.
+    /// `pattern`, `format` and other keywords that the reader does not know are not
+    /// checked. If the schema is not an object's, a `{"value": ..}` is unwrapped.
     ///
     /// ```
     /// # use llmnode_reader as llmnode;

@@ -1,10 +1,13 @@
-//! Between the names of a type's members and those that stand for them on the wire, in JSON that comes in pieces.
+//! Between the names of a type's members and those that stand for them on the wire,
+//! in JSON that comes in pieces.
 //!
-//! Only names change, and only where the schema has a member of that name: numbers keep their digits, texts their escapes.
-//! What is no JSON passes as it is, so that reading says what is wrong with it.
+//! Only names change, and only where the schema has a member of that name: numbers
+//! keep their digits, texts their escapes. What is no JSON passes as it is, so that
+//! reading says what is wrong with it.
 //!
-//! A name is kept back until it ends; everything else goes out as it comes. What each open object or list may be of is followed
-//! along with the brackets, as a free member of the same name must keep it.
+//! A name is kept back until it ends; everything else goes out as it comes. What
+//! each open object or list may be of is followed along with the brackets, as a
+//! free member of the same name must keep it.
 
 use crate::check::{Rule, Rules};
 use crate::schema::{OutputSchema, Profile, WireNames};
@@ -180,7 +183,8 @@ impl<'s> Renamer<'s> {
         }
     }
 
-    /// The name to write. `written`: with its quotes. Also looks up what the member's value may be of.
+    /// The name to write. `written`: with its quotes. Also looks up what the
+    /// member's value may be of.
     fn renamed(&mut self, written: String) -> String {
         let Some(mut level) = self.open.pop() else {
             return written;

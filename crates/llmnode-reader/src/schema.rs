@@ -1,14 +1,19 @@
 //! The JSON schema of an output type, in the dialects that providers accept.
 //!
-//! A schema comes in as schemars writes it, or from a program or a server. In this order, once for each type:
+//! A schema comes in as schemars writes it, or from a program or a server. In this
+//! order, once for each type:
 //!
-//! 1. what is too deep is cut (`depth`), and what an answer could never be is found (`tagged`, `foreign`);
-//! 2. it is made the *plain* dialect (`normalize`, `merge`): one object as the root, and nothing that readers overlook;
+//! 1. what is too deep is cut (`depth`), and what an answer could never be is found
+//!    (`tagged`, `foreign`);
+//! 2. it is made the *plain* dialect (`normalize`, `merge`): one object as the
+//!    root, and nothing that readers overlook;
 //! 3. the plain dialect is compiled to the rules by which answers are checked.
 //!
-//! From the plain dialect the others are written when they are first asked for: OpenAI's strict one (`strict`), from that those of
-//! Anthropic and Gemini, which enforce less, and for servers that enforce nothing a schema (`writer`) or a form (`form`).
-//! What the program's state allows at a place is put into a copy (`choices`).
+//! From the plain dialect the others are written when they are first asked for:
+//! OpenAI's strict one (`strict`), from that those of Anthropic and Gemini, which
+//! enforce less, and for servers that enforce nothing a schema (`writer`) or a form
+//! (`form`). What the program's state allows at a place is put into a copy
+//! (`choices`).
 //!
 //! No dialect is checked against: a dialect may allow more than the type, and never less.
 
@@ -55,18 +60,21 @@ pub use profile::Profile;
 pub use strict_error::StrictError;
 pub(crate) use wire_names::WireNames;
 
-/// The JSON schema of an output type, in the dialects that providers accept. It is built once per type.
+/// The JSON schema of an output type, in the dialects that providers accept. It is
+/// built once per type.
 ///
 /// It has two dialects:
 ///
-/// - [`plain`](Self::plain): JSON Schema 2020-12 as schemars gives it, without titles and `$schema`, and
-///   with what some readers of schemas overlook made explicit: `allOf`, constraints beside a `$ref` and
-///   properties beside a union are merged into one object each, 32-bit integers carry their bounds, enums
-///   of documented unit variants are one `enum` whose description lists the variants.
+/// - [`plain`](Self::plain): JSON Schema 2020-12 as schemars gives it, without
+///   titles and `$schema`, and with what some readers of schemas overlook made
+///   explicit: `allOf`, constraints beside a `$ref` and properties beside a union
+///   are merged into one object each, 32-bit integers carry their bounds, enums of
+///   documented unit variants are one `enum` whose description lists the variants.
 /// - [`strict`](Self::strict): OpenAI's strict subset of it, if that can express the type.
 ///
-/// A type that is not a JSON object (a list, a scalar, an enum, an `Option`) becomes `{"value": ..}` in both dialects,
-/// since providers require an object; see [`is_wrapped`](Self::is_wrapped).
+/// A type that is not a JSON object (a list, a scalar, an enum, an `Option`)
+/// becomes `{"value": ..}` in both dialects, since providers require an object; see
+/// [`is_wrapped`](Self::is_wrapped).
 ///
 /// ```
 /// # use llmnode_reader as llmnode;
@@ -145,8 +153,9 @@ impl OutputSchema {
         Arc::clone(schemas.entry(id).or_insert(built))
     }
 
-    /// Creates a schema that is known only at run time. `name` is cleaned as in [`name`](Self::name). What is nested
-    /// more than 56 levels deep allows anything, since no provider reads it; in the strict dialect it is a
+    /// Creates a schema that is known only at run time. `name` is cleaned as in
+    /// [`name`](Self::name). What is nested more than 56 levels deep allows
+    /// anything, since no provider reads it; in the strict dialect it is a
     /// [problem](StrictError::problems).
     ///
     /// ```
@@ -192,7 +201,8 @@ impl OutputSchema {
         }
     }
 
-    /// Returns the type's name as OpenAI accepts it: 1 to 64 characters of `a-z A-Z 0-9 _ -`, others replaced by `_`.
+    /// Returns the type's name as OpenAI accepts it: 1 to 64 characters of `a-z A-Z
+    /// 0-9 _ -`, others replaced by `_`.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -245,13 +255,14 @@ impl OutputSchema {
 
     /// Returns the schema in OpenAI's strict dialect.
     ///
-    /// Every object requires all its properties and allows no others. An optional property becomes nullable, and a
-    /// `null` in an answer is read as its absence. Constraints without a keyword in strict mode (`minLength`,
-    /// `uniqueItems`, ..) and defaults go into the description.
+    /// Every object requires all its properties and allows no others. An optional
+    /// property becomes nullable, and a `null` in an answer is read as its absence.
+    /// Constraints without a keyword in strict mode (`minLength`, `uniqueItems`,
+    /// ..) and defaults go into the description.
     ///
     /// # Errors
-    /// All places that strict mode cannot express (maps, tuples of mixed types, free-form values), each with its
-    /// remedy. Send the plain dialect then.
+    /// All places that strict mode cannot express (maps, tuples of mixed types,
+    /// free-form values), each with its remedy. Send the plain dialect then.
     pub fn strict(&self) -> Result<&RawValue, &StrictError> {
         let strict = self.strict.get_or_init(|| {
             let tree = self.strict_tree()?;
@@ -264,8 +275,9 @@ impl OutputSchema {
         strict::strict(&self.tree, &self.name, self.truncated)
     }
 
-    /// Returns the schema in the dialect of Anthropic's structured outputs: the strict one without bounds, which go into the
-    /// description. `None`: it cannot express the type.
+    /// Returns the schema in the dialect of Anthropic's structured outputs: the
+    /// strict one without bounds, which go into the description. `None`: it cannot
+    /// express the type.
     pub fn anthropic(&self) -> Option<&RawValue> {
         let written = self.anthropic.get_or_init(|| {
             let mut strict = self.strict_tree().ok()?;
@@ -295,7 +307,8 @@ impl OutputSchema {
 
     /// A copy that allows only the lists' values. The flag: the values may be part of the schema.
     ///
-    /// Where strict mode takes the type, but not with the lists, they are left to the prompt: an enforced schema is worth more.
+    /// Where strict mode takes the type, but not with the lists, they are left to
+    /// the prompt: an enforced schema is worth more.
     pub(crate) fn with_choices(
         type_schema: &Arc<OutputSchema>,
         lists: Vec<(ChoiceList, bool)>,
@@ -361,8 +374,9 @@ impl OutputSchema {
         form.as_deref()
     }
 
-    /// Returns the schema in the dialect of Gemini's structured outputs: the strict one without a `const`, with long lists in the
-    /// description. `None`: it cannot express the type.
+    /// Returns the schema in the dialect of Gemini's structured outputs: the strict
+    /// one without a `const`, with long lists in the description. `None`: it cannot
+    /// express the type.
     pub fn gemini(&self) -> Option<&RawValue> {
         let written = self.gemini.get_or_init(|| {
             let strict = self.strict_tree().ok()?;

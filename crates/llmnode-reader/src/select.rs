@@ -1,16 +1,24 @@
-//! Chooses the answer among the candidates: each is coerced and read by serde, and the type decides.
+//! Chooses the answer among the candidates: each is coerced and read by serde, and
+//! the type decides.
 //!
 //! In this order:
 //!
-//! 1. Objects on lines of their own become one list or several candidates, as the type is a list or not.
-//! 2. Each candidate is judged: *accepted* (serde has read it into the slot), *refused* (with all that is wrong with it), or *broken*
-//!    (no JSON). All of them are judged, also behind one that was accepted: another one may be accepted, too.
-//! 3. `choose`: one accepted value is the answer; several are if they are the same value. Two different ones are an error, and so is
-//!    an accepted one beside a broken one, unless a fence says which is meant.
-//! 4. If none was accepted, the one with the fewest faults is reported: it is probably the answer, and the model is to mend that one.
+//! 1. Objects on lines of their own become one list or several candidates, as the
+//!    type is a list or not.
+//! 2. Each candidate is judged: *accepted* (serde has read it into the slot),
+//!    *refused* (with all that is wrong with it), or *broken* (no JSON). All of
+//!    them are judged, also behind one that was accepted: another one may be
+//!    accepted, too.
+//! 3. `choose`: one accepted value is the answer; several are if they are the same
+//!    value. Two different ones are an error, and so is an accepted one beside a
+//!    broken one, unless a fence says which is meant.
+//! 4. If none was accepted, the one with the fewest faults is reported: it is
+//!    probably the answer, and the model is to mend that one.
 //!
-//! Serde has the last word in both directions: it may refuse what the schema allows, and accept what the schema does not describe,
-//! such as a member by its alias. So a candidate that the rules refuse is read by serde all the same, if its faults allow that.
+//! Serde has the last word in both directions: it may refuse what the schema
+//! allows, and accept what the schema does not describe, such as a member by its
+//! alias. So a candidate that the rules refuse is read by serde all the same, if
+//! its faults allow that.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -67,7 +75,8 @@ enum Verdict<'t> {
     Broken(usize, repair::SyntaxError),
 }
 
-/// What one selection needs. The slot is filled by each candidate that serde reads, and at the end holds the chosen one.
+/// What one selection needs. The slot is filled by each candidate that serde reads,
+/// and at the end holds the chosen one.
 pub(super) struct Selector<'p, 't> {
     /// Then nothing is to be compared, and the slot is filled once.
     pub(super) only_candidate: bool,
@@ -118,7 +127,8 @@ impl<'t> Selector<'_, 't> {
         error::nothing(self.text, self.target.expected_answer())
     }
 
-    /// Objects from lines, fences or numbered items become a list if the type wants one, else each is a candidate.
+    /// Objects from lines, fences or numbered items become a list if the type wants
+    /// one, else each is a candidate.
     fn resolve_lines(&self, mut candidates: Vec<Candidate<'t>>) -> Vec<Candidate<'t>> {
         let rules = self.target.rules();
         let leaves = rules.leaves(rules.answer_rule());
@@ -154,7 +164,8 @@ impl<'t> Selector<'_, 't> {
         all
     }
 
-    /// The faults of the candidate with the fewest of them; of several, the last one. Broken JSON only if there is no other.
+    /// The faults of the candidate with the fewest of them; of several, the last
+    /// one. Broken JSON only if there is no other.
     fn least_wrong(&self, verdicts: Vec<Verdict<'t>>) -> Refused {
         let mut broken = None;
         let mut least: Option<Refused> = None;
@@ -220,8 +231,9 @@ impl<'t> Selector<'_, 't> {
 
     /// Reads a candidate that was parsed.
     ///
-    /// In this order: its text as it is, by serde alone; coerced; what is inside it, coerced; and at last serde once more, as the
-    /// type may take what its schema refuses. The first that fits is taken.
+    /// In this order: its text as it is, by serde alone; coerced; what is inside
+    /// it, coerced; and at last serde once more, as the type may take what its
+    /// schema refuses. The first that fits is taken.
     fn json(
         &mut self,
         place: Enclosure,
@@ -287,7 +299,8 @@ impl<'t> Selector<'_, 't> {
         }
     }
 
-    /// With one candidate, what serde takes is the answer. The whole text alone was tried before the search.
+    /// With one candidate, what serde takes is the answer. The whole text alone was
+    /// tried before the search.
     fn may_try_fast_path(&self, place: Enclosure) -> bool {
         self.only_candidate && (self.after_thinking || place != Enclosure::WholeText)
     }
@@ -325,7 +338,8 @@ impl<'t> Selector<'_, 't> {
         }
     }
 
-    /// Whether it has a member of the type, so that its faults tell more than those of what is around it.
+    /// Whether it has a member of the type, so that its faults tell more than those
+    /// of what is around it.
     fn is_value(&self, json: &Json<'_>) -> bool {
         matches!(json, Json::Object(members) if members.iter().any(|(name, _)| self.is_known(name)))
     }
@@ -378,8 +392,9 @@ impl<'t> Selector<'_, 't> {
 
     /// The type may accept what its schema refuses, such as a member by its alias.
     ///
-    /// Not with a fault that serde knows nothing of: what would be lost, or is out of bounds. If serde refuses the value as well,
-    /// what it says is added, where the rules have said nothing of that place.
+    /// Not with a fault that serde knows nothing of: what would be lost, or is out
+    /// of bounds. If serde refuses the value as well, what it says is added, where
+    /// the rules have said nothing of that place.
     fn retry_with_serde(
         &mut self,
         mismatch: Mismatch<'t>,
@@ -535,7 +550,8 @@ fn depth(json: &str) -> usize {
 
 /// Returns the index of the answer. `None`: nothing was accepted.
 ///
-/// Accepted candidates that are read as the same value are one answer. Anything else that could be meant as well is an error.
+/// Accepted candidates that are read as the same value are one answer. Anything
+/// else that could be meant as well is an error.
 fn choose(text: &str, verdicts: &[Verdict<'_>]) -> Result<Option<usize>, Refused> {
     let Some((first_index, first)) = accepted(verdicts).next() else {
         return Ok(None);

@@ -1,8 +1,10 @@
 //! Rewords serde's errors for a model, with the path in the JSON.
 //!
-//! serde says what it refuses by line and column, and of a value that it cannot quote only its kind. The place is found by going
-//! over the JSON up to the column (`reached`); the message is told by its first words, which are serde's own and serde_json's, and
-//! may change with their versions: one that is not known stays as it is.
+//! serde says what it refuses by line and column, and of a value that it cannot
+//! quote only its kind. The place is found by going over the JSON up to the column
+//! (`reached`); the message is told by its first words, which are serde's own and
+//! serde_json's, and may change with their versions: one that is not known stays as
+//! it is.
 
 use std::borrow::Cow;
 
@@ -98,7 +100,8 @@ fn value_at<'j>(tree: &'j Json<'j>, steps: &[Step]) -> Option<&'j Json<'j>> {
     Some(value)
 }
 
-/// Always with the value, if it is no list or object: a type's own words may lack it. `in_words`: what the text must be.
+/// Always with the value, if it is no list or object: a type's own words may lack
+/// it. `in_words`: what the text must be.
 fn reworded(message: String, value: Option<&Json<'_>>, words: Option<&str>) -> String {
     if let Some(name) = message.strip_prefix("missing field ") {
         return format!("missing property {name}");

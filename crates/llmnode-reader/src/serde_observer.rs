@@ -1,7 +1,8 @@
 //! Reads strict JSON by serde, and observes what the type does with it.
 //!
-//! Derived code for a struct reports each unknown member by ignoring it. Where a type accepts anything (an untagged enum, a
-//! map, a flattened struct) nothing can be observed, so such types are not read on the fast path.
+//! Derived code for a struct reports each unknown member by ignoring it. Where a
+//! type accepts anything (an untagged enum, a map, a flattened struct) nothing can
+//! be observed, so such types are not read on the fast path.
 
 use std::cell::Cell;
 use std::fmt;

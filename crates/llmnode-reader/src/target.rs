@@ -1,8 +1,9 @@
 //! What an answer is read as, and the fast path for text that is already JSON of the type.
 //!
-//! The fast path is most calls: serde reads the text, and an observer watches that nothing was lost without a word. What it is not
-//! sure of goes the slow way, which comes to the same value or says what is wrong; so the fast path may refuse, but must never
-//! accept what the slow way would not.
+//! The fast path is most calls: serde reads the text, and an observer watches that
+//! nothing was lost without a word. What it is not sure of goes the slow way, which
+//! comes to the same value or says what is wrong; so the fast path may refuse, but
+//! must never accept what the slow way would not.
 
 use serde::de::DeserializeOwned;
 
@@ -16,7 +17,8 @@ use crate::violation::Violation;
 /// Copied from a template of the type.
 const PLACEHOLDER: &str = "\"string\"";
 
-/// A place for a value of a type that is not known here, so that the search for JSON is compiled once.
+/// A place for a value of a type that is not known here, so that the search for
+/// JSON is compiled once.
 pub trait Slot {
     /// Reads the JSON as a value of the type, and keeps it.
     ///
@@ -64,7 +66,8 @@ impl Target<'_> {
         }
     }
 
-    /// Has serde read the text. Returns false if the text has to take the slow path; the slot's value does not count then.
+    /// Has serde read the text. Returns false if the text has to take the slow
+    /// path; the slot's value does not count then.
     pub(super) fn try_fast_path(&self, text: &str, slot: &mut dyn Slot) -> bool {
         let states_bounds = self.schema.is_some_and(|schema| schema.states_bounds);
         // serde checks neither a schema nor bounds.

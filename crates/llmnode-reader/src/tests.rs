@@ -1,4 +1,5 @@
-//! What is read of which text. The page on reading has more of it, each row of which is run; `tests/answers` has whole answers.
+//! What is read of which text. The page on reading has more of it, each row of
+//! which is run; `tests/answers` has whole answers.
 #![allow(dead_code, reason = "the types are only read")]
 
 use std::collections::BTreeMap;

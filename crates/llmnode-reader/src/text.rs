@@ -1,8 +1,10 @@
-//! Text for messages: cutting without breaking characters or lines, names that are alike, characters that nobody sees.
+//! Text for messages: cutting without breaking characters or lines, names that are
+//! alike, characters that nobody sees.
 //!
-//! For whoever writes messages about what a model or a server sent: such a text is cut ([`one_line`]) and shown with what a
-//! person would not see in it ([`visible`]) before it stands in an error or a log. [`nearest`] and [`misspelling_of`] find
-//! the name that was intended.
+//! For whoever writes messages about what a model or a server sent: such a text is
+//! cut ([`one_line`]) and shown with what a person would not see in it
+//! ([`visible`]) before it stands in an error or a log. [`nearest`] and
+//! [`misspelling_of`] find the name that was intended.
 
 use std::borrow::Cow;
 use std::fmt::{self, Display};
@@ -19,8 +21,8 @@ pub fn floor_char_boundary(text: &str, at: usize) -> usize {
     boundary
 }
 
-/// The text on one line, cut at `cap` bytes: control characters and line ends become spaces. A text that is so
-/// already is not copied.
+/// The text on one line, cut at `cap` bytes: control characters and line ends
+/// become spaces. A text that is so already is not copied.
 pub fn one_line<'t>(text: impl Into<Cow<'t, str>>, cap: usize) -> String {
     let text = text.into();
     let end = floor_char_boundary(&text, cap);
@@ -38,8 +40,8 @@ pub fn one_line<'t>(text: impl Into<Cow<'t, str>>, cap: usize) -> String {
     line
 }
 
-/// About `cap` bytes on one line: of a longer text the start, which says what is wrong, and the end, which often has what
-/// would be right.
+/// About `cap` bytes on one line: of a longer text the start, which says what is
+/// wrong, and the end, which often has what would be right.
 pub fn one_line_shortened(text: String, cap: usize) -> String {
     if text.len() <= cap {
         return one_line(text, cap);
@@ -65,7 +67,8 @@ fn without_underscores(name: &str) -> String {
         .collect()
 }
 
-/// Whether they are one name in other letters. Ignores case and what separates words: `unitPrice`, `Unit price`.
+/// Whether they are one name in other letters. Ignores case and what separates
+/// words: `unitPrice`, `Unit price`.
 pub fn same_letters(one: &str, other: &str) -> bool {
     let one_trimmed = one.trim();
     let other_trimmed = other.trim();
@@ -82,8 +85,9 @@ fn letters(name: &str) -> impl Iterator<Item = char> {
         .flat_map(char::to_lowercase)
 }
 
-/// The one known name of which this is a misspelling: it has the same letters, or differs by typos in at most one letter of
-/// five. `None` where two are as near: a wrong hint is worse than none.
+/// The one known name of which this is a misspelling: it has the same letters, or
+/// differs by typos in at most one letter of five. `None` where two are as near: a
+/// wrong hint is worse than none.
 pub fn misspelling_of<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     const LONGEST_TYPO: usize = 64;
     if name.len() > LONGEST_TYPO {
@@ -119,7 +123,8 @@ pub fn misspelling_of<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) 
     is_only_one.then_some(candidate)
 }
 
-/// The known name that was most likely intended; `None`: none is near. Of two that are as near, the first.
+/// The known name that was most likely intended; `None`: none is near. Of two that
+/// are as near, the first.
 pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     const LONGEST_TYPO: usize = 64;
     let letters = small_letters(name);
@@ -152,10 +157,11 @@ fn small_letters(name: &str) -> Vec<char> {
     name.to_lowercase().chars().collect()
 }
 
-/// How many letters are changed, added, left out or swapped with their neighbour. `None`: more than `most`.
+/// How many letters are changed, added, left out or swapped with their neighbour.
+/// `None`: more than `most`.
 ///
-/// Row by row of the table of distances between the begins of both. A swap reaches two rows up, so the search ends only where both
-/// exceed `most`.
+/// Row by row of the table of distances between the begins of both. A swap reaches
+/// two rows up, so the search ends only where both exceed `most`.
 fn distance(one: &[char], other: &[char], most: usize) -> Option<usize> {
     if one.len().abs_diff(other.len()) > most {
         return None;
@@ -218,8 +224,9 @@ pub fn plural(number: impl Into<u128>, what: &str) -> String {
     format!("{number} {what}{ending}")
 }
 
-/// Whether a person does not see this character, or sees others in another order because of it: control characters but line ends
-/// and tabs, zero-width ones, those that change the direction of a text, and spaces that look like the usual one.
+/// Whether a person does not see this character, or sees others in another order
+/// because of it: control characters but line ends and tabs, zero-width ones, those
+/// that change the direction of a text, and spaces that look like the usual one.
 pub fn is_hidden(c: char) -> bool {
     is_unseen(c) || is_like_a_space(c)
 }
@@ -242,7 +249,8 @@ fn is_like_a_space(c: char) -> bool {
     )
 }
 
-/// Writes each character that a person does not see as JSON writes it, such as `\u202e`: within a string of JSON it is the same text.
+/// Writes each character that a person does not see as JSON writes it, such as
+/// `\u202e`: within a string of JSON it is the same text.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
@@ -265,9 +273,10 @@ fn breaks_line(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
-/// Builds a regex, given the limit of its program in bytes, and returns it with the longest text to search in. The time of a
-/// search is at most the size of the program times that of the text. A regex does not report its size, so this finds the
-/// smallest limit that lets it pass.
+/// Builds a regex, given the limit of its program in bytes, and returns it with the
+/// longest text to search in. The time of a search is at most the size of the
+/// program times that of the text. A regex does not report its size, so this finds
+/// the smallest limit that lets it pass.
 ///
 /// # Errors
 /// The pattern is invalid, or its program is larger than 16 KiB.

@@ -1,7 +1,7 @@
 //! Traversal of JSON schemas: which members of a schema are schemas, and where a reference leads.
 //!
-//! The tables are the only place that knows it. A member of `properties` may have the name of a keyword, so no code looks for
-//! keywords without going through them.
+//! The tables are the only place that knows it. A member of `properties` may have
+//! the name of a keyword, so no code looks for keywords without going through them.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -1,7 +1,7 @@
 //! What is wrong with an answer.
 //!
-//! A violation is read by a model and by people, and is data for a program. So the list of what is allowed is a field, and so is
-//! what the model is asked to do.
+//! A violation is read by a model and by people, and is data for a program. So the
+//! list of what is allowed is a field, and so is what the model is asked to do.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -32,7 +32,8 @@ pub struct Violation {
     /// For the model; empty if obvious.
     #[serde(skip)]
     pub(crate) remedy: Cow<'static, str>,
-    /// The values that a correction's schema allows, at the violation's path unless the list names another.
+    /// The values that a correction's schema allows, at the violation's path unless
+    /// the list names another.
     #[serde(skip)]
     pub(crate) closed: Option<Box<ChoiceList>>,
 }
@@ -40,7 +41,8 @@ pub struct Violation {
 /// Which values a place of an answer may have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChoiceList {
-    /// The place in Rust's names: `steps[].tool`; a variant is `Action::Use`, the whole answer `self`.
+    /// The place in Rust's names: `steps[].tool`; a variant is `Action::Use`, the
+    /// whole answer `self`.
     pub path: Cow<'static, str>,
     /// Where the values come from, as the program writes it.
     pub source: Cow<'static, str>,
@@ -67,7 +69,8 @@ impl Violation {
         }
     }
 
-    /// Lists the first of the allowed values. A list that was closed before is another one, and goes.
+    /// Lists the first of the allowed values. A list that was closed before is
+    /// another one, and goes.
     pub(crate) fn list_allowed(&mut self, values: impl IntoIterator<Item = String>) {
         let mut values = values.into_iter();
         self.allowed = values.by_ref().take(MAX_LISTED).collect();
@@ -88,7 +91,8 @@ impl Violation {
         self.closed = Some(Box::new(list));
     }
 
-    /// About a kilobyte, on one line, with a share for the allowed values: a long quotation must not push them out.
+    /// About a kilobyte, on one line, with a share for the allowed values: a long
+    /// quotation must not push them out.
     pub(crate) fn shortened(mut self) -> Self {
         let mut room = 400_usize;
         let mut fitting = 0;

@@ -20,8 +20,9 @@ const ANSWER: Duration = Duration::from_secs(10);
 
 /// Starts runs of flows and talks to them, over the ingress of Restate.
 ///
-/// Errors have a category: `not_found` for what is not there, `bad_request` for what is refused (a decision on something that does not
-/// wait), `network` and `timeout` for a server that does not answer, `config_error` for names and URLs.
+/// Errors have a category: `not_found` for what is not there, `bad_request` for
+/// what is refused (a decision on something that does not wait), `network` and
+/// `timeout` for a server that does not answer, `config_error` for names and URLs.
 #[derive(Clone)]
 pub struct Client {
     http: PlainClient,
@@ -35,7 +36,8 @@ pub struct Client {
 pub enum Taken {
     /// A worker has taken it.
     Now,
-    /// No worker answered within ten seconds. Restate keeps the decision for the next worker, which takes it if it still fits.
+    /// No worker answered within ten seconds. Restate keeps the decision for the
+    /// next worker, which takes it if it still fits.
     Later,
 }
 
@@ -48,7 +50,8 @@ impl Client {
         Client::create(url, None)
     }
 
-    /// Creates a client that sends a token to the proxy before the ingress, as `Authorization: Bearer`, by https or to this machine.
+    /// Creates a client that sends a token to the proxy before the ingress, as
+    /// `Authorization: Bearer`, by https or to this machine.
     ///
     /// # Errors
     /// A `config_error`: it is no URL of a server, or the token cannot be sent.
@@ -79,7 +82,8 @@ impl Client {
         })
     }
 
-    /// Starts a run of a flow. With an id that there is already, nothing starts, whatever the input: returns `false`.
+    /// Starts a run of a flow. With an id that there is already, nothing starts,
+    /// whatever the input: returns `false`.
     ///
     /// Ids and names of flows are up to 64 letters, digits, `-` and `_`.
     ///
@@ -112,7 +116,8 @@ impl Client {
     /// Decides the calls that a run waits with.
     ///
     /// # Errors
-    /// See [`Client`]. `bad_request`: the run does not wait, or waits with other calls; nothing has changed.
+    /// See [`Client`]. `bad_request`: the run does not wait, or waits with other
+    /// calls; nothing has changed.
     pub async fn decide(
         &self,
         flow: &str,
@@ -122,7 +127,8 @@ impl Client {
         self.send("decide", key(flow, id)?, &json!(decision)).await
     }
 
-    /// Executes the node that is [in doubt](Status::in_doubt) again. `status` is the one that was shown.
+    /// Executes the node that is [in doubt](Status::in_doubt) again. `status` is
+    /// the one that was shown.
     ///
     /// # Errors
     /// As [`decide`](Client::decide).
@@ -138,8 +144,9 @@ impl Client {
         .await
     }
 
-    /// Continues with the output of the node that is [in doubt](Status::in_doubt): it did take effect. The worker has to
-    /// [settle](crate::Worker::settles) the node.
+    /// Continues with the output of the node that is [in doubt](Status::in_doubt):
+    /// it did take effect. The worker has to [settle](crate::Worker::settles) the
+    /// node.
     ///
     /// # Errors
     /// As [`decide`](Client::decide).
@@ -176,7 +183,8 @@ impl Client {
     /// Waits for the end of a run, and returns what came of it.
     ///
     /// # Errors
-    /// The error of the flow, with its category and message; those of [`Client`]. After a `network` error, ask again.
+    /// The error of the flow, with its category and message; those of [`Client`].
+    /// After a `network` error, ask again.
     pub async fn result<S, A>(&self, flow: &str, id: &str) -> Result<Outcome<S, A>, NodeError>
     where
         S: DeserializeOwned,

@@ -1,6 +1,8 @@
-//! Flows of [llmnode] on [Restate](https://restate.dev): they survive the death of any machine, and wait for people without a process.
+//! Flows of [llmnode] on [Restate](https://restate.dev): they survive the death of
+//! any machine, and wait for people without a process.
 //!
-//! A [`Worker`] executes flows and graphs; Restate keeps their journal, an entry at a time, and gives a run to another worker if one dies. A
+//! A [`Worker`] executes flows and graphs; Restate keeps their journal, an entry at
+//! a time, and gives a run to another worker if one dies. A
 //! [`Client`] starts runs, says how they are doing, and brings decisions. `docs/many-machines.md` says when to use it, and what
 //! happens at each failure.
 

@@ -17,22 +17,26 @@ pub struct Status {
     pub at: Position,
     /// How many steps are completed.
     pub steps: u64,
-    /// How often it has waited for people. A decision names this number, so that none is taken for another wait.
+    /// How often it has waited for people. A decision names this number, so that
+    /// none is taken for another wait.
     pub wait: u64,
     /// Calls of tools that wait for a [`Decision`] now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<WaitingCall>,
-    /// A node with `idempotent = false` that may have been executed or not. The run waits for [`rerun`](crate::Client::rerun) or
+    /// A node with `idempotent = false` that may have been executed or not. The run
+    /// waits for [`rerun`](crate::Client::rerun) or
     /// [`happened`](crate::Client::happened).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_doubt: Option<InDoubt>,
     /// Why the last decision could not be used, so that the run waits again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
-    /// Why the step under way is being tried again, or was, such as a model that is away: the first such failure of the step.
+    /// Why the step under way is being tried again, or was, such as a model that is
+    /// away: the first such failure of the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-    /// What it spent by the wait, or by one of the last steps: by the last one up to 16 steps, by one of the last seven of 100.
+    /// What it spent by the wait, or by one of the last steps: by the last one up
+    /// to 16 steps, by one of the last seven of 100.
     pub usage: Usage,
     /// Of `usage`, the requests whose outcome is unknown, because a worker died.
     pub unknown: u64,

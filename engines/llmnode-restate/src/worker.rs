@@ -26,8 +26,8 @@ use crate::workflow::Workflow;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const MAX_ENTRY: u64 = 8 * 1024 * 1024;
 
-/// A process that executes flows; there may be as many as you like. It has nothing on its disk: what Restate keeps is all that
-/// another worker needs to go on.
+/// A process that executes flows; there may be as many as you like. It has nothing
+/// on its disk: what Restate keeps is all that another worker needs to go on.
 ///
 /// ```no_run
 /// use llmnode::prelude::*;
@@ -87,11 +87,13 @@ impl Worker {
         }
     }
 
-    /// Adds a flow under a name. The function makes the run from the input of [`Client::start`](crate::Client::start): for each start, and
-    /// again after each crash and each pause. What it returns for an input should be the same in all workers; the state only counts
-    /// the first time.
+    /// Adds a flow under a name. The function makes the run from the input of
+    /// [`Client::start`](crate::Client::start): for each start, and again after
+    /// each crash and each pause. What it returns for an input should be the same
+    /// in all workers; the state only counts the first time.
     ///
-    /// If it fails, the run fails, with one exception: a [`NodeError`] of the [transport](llmnode::Group::Transport) is tried again.
+    /// If it fails, the run fails, with one exception: a [`NodeError`] of the
+    /// [transport](llmnode::Group::Transport) is tried again.
     #[must_use]
     pub fn flow<I, S, F, M>(
         mut self,
@@ -109,8 +111,9 @@ impl Worker {
         self
     }
 
-    /// Adds a graph from a file. The input is an object of the graph's inputs. The function makes the run, such as
-    /// `registry.run(model)`; the outcome has the graph's state.
+    /// Adds a graph from a file. The input is an object of the graph's inputs. The
+    /// function makes the run, such as `registry.run(model)`; the outcome has the
+    /// graph's state.
     #[cfg(feature = "graph")]
     #[must_use]
     pub fn graph<M>(
@@ -127,8 +130,9 @@ impl Worker {
         self
     }
 
-    /// Lets an output of this node, as JSON, settle a call of it that is in doubt: see [`Client::happened`](crate::Client::happened).
-    /// The node has `idempotent = false`.
+    /// Lets an output of this node, as JSON, settle a call of it that is in doubt:
+    /// see [`Client::happened`](crate::Client::happened). The node has `idempotent
+    /// = false`.
     #[must_use]
     pub fn settles<N>(mut self) -> Self
     where
@@ -139,51 +143,58 @@ impl Worker {
         self
     }
 
-    /// Serves only the Restate that signs with the private key of this public one, `publickeyv1_…`. Without a key, whoever reaches
-    /// the worker can start flows with any journal.
+    /// Serves only the Restate that signs with the private key of this public one,
+    /// `publickeyv1_…`. Without a key, whoever reaches the worker can start flows
+    /// with any journal.
     #[must_use]
     pub fn identity_key(mut self, key: impl Into<String>) -> Self {
         self.identity_keys.push(key.into());
         self
     }
 
-    /// Sets how long Restate keeps what came of a run, its status, and its journal, which has **every state, answer and result of a tool in
-    /// clear**. The default is a day.
+    /// Sets how long Restate keeps what came of a run, its status, and its journal,
+    /// which has **every state, answer and result of a tool in clear**. The default
+    /// is a day.
     #[must_use]
     pub fn retention(mut self, retention: Duration) -> Self {
         self.retention = retention;
         self
     }
 
-    /// Sets how long one entry may take, which is a request or a tool. What takes five minutes longer is taken from this worker and made again.
-    /// The default is 15 minutes. It should be twice the longest `attempt_timeout`. A run that waits for people leaves its worker after
-    /// this time.
+    /// Sets how long one entry may take, which is a request or a tool. What takes
+    /// five minutes longer is taken from this worker and made again. The default is
+    /// 15 minutes. It should be twice the longest `attempt_timeout`. A run that
+    /// waits for people leaves its worker after this time.
     #[must_use]
     pub fn entry_timeout(mut self, most: Duration) -> Self {
         self.inactivity = most;
         self
     }
 
-    /// Sets how long requests and tools under way may take when the worker is to end. What takes longer is made again elsewhere.
-    /// The default is 25 seconds, since Kubernetes kills after 30.
+    /// Sets how long requests and tools under way may take when the worker is to
+    /// end. What takes longer is made again elsewhere. The default is 25 seconds,
+    /// since Kubernetes kills after 30.
     #[must_use]
     pub fn grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
         self
     }
 
-    /// Sets how many bytes an entry may have; it holds the state after a step, an answer or the result of a tool. A run with a longer
-    /// one fails as `aborted`. The default is 8 MiB.
+    /// Sets how many bytes an entry may have; it holds the state after a step, an
+    /// answer or the result of a tool. A run with a longer one fails as `aborted`.
+    /// The default is 8 MiB.
     #[must_use]
     pub fn max_entry(mut self, bytes: u64) -> Self {
         self.max_entry = bytes;
         self
     }
 
-    /// Serves until SIGTERM or Ctrl-C. Then requests and tools under way are finished, and other workers go on.
+    /// Serves until SIGTERM or Ctrl-C. Then requests and tools under way are
+    /// finished, and other workers go on.
     ///
     /// # Errors
-    /// A `config_error`: a name or a key is wrong, two flows have one name, or the address cannot be had.
+    /// A `config_error`: a name or a key is wrong, two flows have one name, or the
+    /// address cannot be had.
     pub async fn serve(self, address: impl ToSocketAddrs) -> Result<(), NodeError> {
         let listener = TcpListener::bind(address)
             .await
@@ -205,7 +216,8 @@ impl Worker {
             .local_addr()
             .map_err(|error| wrong(error.to_string()))?;
         if self.identity_keys.is_empty() && !address.ip().is_loopback() {
-            tracing::warn!(target: "llmnode::restate", %address, "whoever reaches this worker can start flows: it has no identity key");
+            tracing::warn!(target: "llmnode::restate", %address, "whoever reaches this worker can \
+             start flows: it has no identity key");
         }
         let (is_ending, ending) = watch::channel(false);
         let endpoint = HyperEndpoint::new(self.endpoint(ending)?);

@@ -1,4 +1,5 @@
-//! The service on Restate: a workflow whose key is `flow:id`, and one `ctx.run` for each entry of the journal.
+//! The service on Restate: a workflow whose key is `flow:id`, and one `ctx.run` for
+//! each entry of the journal.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -155,8 +156,9 @@ struct Given<T> {
     what: T,
 }
 
-/// Refuses all but the first. Handlers run at once, so a look before says nothing: Restate keeps the answer that resolves the promise
-/// first, and each handler looks afterwards whose that is.
+/// Refuses all but the first. Handlers run at once, so a look before says nothing:
+/// Restate keeps the answer that resolves the promise first, and each handler looks
+/// afterwards whose that is.
 async fn keep_first<T>(
     ctx: &SharedWorkflowContext<'_>,
     name: &str,
@@ -339,7 +341,8 @@ impl Driver<'_, '_> {
     async fn goes_on(&mut self, at: Position, steps: u64) {
         if (self.status.steps, &self.status.at) != (steps, &at) {
             (self.status.at, self.status.steps, self.status.failure) = (at, steps, None);
-            // A count reads all records: with ever longer intervals, all counts together stay in proportion to them.
+            // A count reads all records: with ever longer intervals, all counts
+            // together stay in proportion to them.
             if steps >= self.counted + self.counted / 16 {
                 self.counted = steps;
                 self.count().await;

@@ -7,8 +7,9 @@ use deadpool_postgres::Pool;
 use llmnode::BoxFuture;
 use llmnode::journal::{Journal, JournalError, Record};
 
-/// The journal of one run: a row for each record, with its number as the key. Of two processes that go on with a run, one adds the next
-/// record; the other one finds it taken, and its flow ends as `aborted` before it sends a request.
+/// The journal of one run: a row for each record, with its number as the key. Of
+/// two processes that go on with a run, one adds the next record; the other one
+/// finds it taken, and its flow ends as `aborted` before it sends a request.
 #[derive(Clone)]
 pub struct TableJournal {
     pool: Pool,
@@ -25,7 +26,8 @@ impl TableJournal {
         }
     }
 
-    /// How many records this process knows of. If the table has more, another one has taken the run over.
+    /// How many records this process knows of. If the table has more, another one
+    /// has taken the run over.
     pub fn records(&self) -> i64 {
         self.records.load(Ordering::Acquire)
     }
@@ -66,7 +68,8 @@ impl Journal for TableJournal {
                 .map_err(other)?
                 == 0
             {
-                // Or an insert of this process was dropped after it was sent: then, too, the journal has to be read again.
+                // Or an insert of this process was dropped after it was sent: then,
+                // too, the journal has to be read again.
                 return Err(JournalError::Other(
                     "another process has taken the run over".into(),
                 ));

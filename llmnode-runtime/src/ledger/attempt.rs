@@ -23,7 +23,8 @@ use crate::clock::Clock;
 use crate::money::Money;
 use crate::prices::{Listed, PriceTier, Prices};
 
-/// An attempt that runs. Dropped before its end, it commits what is known so far, if its request has begun.
+/// An attempt that runs. Dropped before its end, it commits what is known so far,
+/// if its request has begun.
 pub(crate) struct OpenAttempt<'c> {
     call: &'c CallGuard<'c>,
     pub(crate) id: AttemptId,
@@ -93,8 +94,9 @@ impl<'c> OpenAttempt<'c> {
         self.span.span()
     }
 
-    /// Notes the request before it is sent: by it the span is named, the cost computed, and the usage estimated if none comes.
-    /// `names`: of the model, the most reliable first.
+    /// Notes the request before it is sent: by it the span is named, the cost
+    /// computed, and the usage estimated if none comes. `names`: of the model, the
+    /// most reliable first.
     pub(crate) fn set_request(
         &mut self,
         info: &RequestInfo<'_>,
@@ -116,13 +118,15 @@ impl<'c> OpenAttempt<'c> {
         }
     }
 
-    /// The request must not go out before the journal has written this. `request`: `None` if it is no chat.
+    /// The request must not go out before the journal has written this. `request`:
+    /// `None` if it is no chat.
     pub(crate) async fn record_begin(&mut self, request: Option<&Request>) -> Result<(), BoxError> {
         self.begins(request);
         self.call.flush().await
     }
 
-    /// The request is part of an order. Who sends the order has the journal write this with all others of it.
+    /// The request is part of an order. Who sends the order has the journal write
+    /// this with all others of it.
     pub(crate) fn begin_in_batch(&mut self, batch: BatchAttempt, request: &Request) {
         self.note(|record| record.batch = Some(Box::new(batch)));
         self.begins(Some(request));
@@ -156,7 +160,8 @@ impl<'c> OpenAttempt<'c> {
         });
     }
 
-    /// The request that was part of an order is asked directly, at the price of this tier. `names`: of the model.
+    /// The request that was part of an order is asked directly, at the price of
+    /// this tier. `names`: of the model.
     pub(crate) fn leave_batch(&mut self, tier: PriceTier, names: [Option<&str>; 3]) {
         self.note(|record| record.batch = None);
         self.tier = tier;
@@ -267,7 +272,8 @@ impl<'c> OpenAttempt<'c> {
         self.prompt = Some(Box::new((parts, ttl)));
     }
 
-    /// Once the answer is counted: compares the request with the one before it. Returns what the next one is compared with.
+    /// Once the answer is counted: compares the request with the one before it.
+    /// Returns what the next one is compared with.
     pub(crate) fn compare_prompt(
         &mut self,
         before: Option<&SentPrompt>,
@@ -388,7 +394,8 @@ impl<'c> OpenAttempt<'c> {
 impl Drop for OpenAttempt<'_> {
     fn drop(&mut self) {
         if self.begun {
-            // What a batch was given goes on: in the journal, the attempt has no end, and a later process reads its answer.
+            // What a batch was given goes on: in the journal, the attempt has no
+            // end, and a later process reads its answer.
             let goes_on = self.is_in_batch() && !self.answered;
             self.close(Some(Category::Cancelled), goes_on);
         }

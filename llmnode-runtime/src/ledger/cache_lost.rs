@@ -1,7 +1,9 @@
-//! Whether a request has read back what the request before it had left in the provider's cache, and if not, who broke it.
+//! Whether a request has read back what the request before it had left in the
+//! provider's cache, and if not, who broke it.
 //!
-//! In: the parts of both requests by their hashes, what the provider counted, and the time between them. Out: [`CacheLost`]. What
-//! differs is named whatever the provider says; what it read is believed; and where nobody can know, it says so.
+//! In: the parts of both requests by their hashes, what the provider counted, and
+//! the time between them. Out: [`CacheLost`]. What differs is named whatever the
+//! provider says; what it read is believed; and where nobody can know, it says so.
 
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -12,10 +14,13 @@ use serde::{Deserialize, Serialize};
 
 use super::milliseconds;
 
-/// What became of the part of a prompt that the provider had in its cache: [`AttemptRecord::cache_lost`].
+/// What became of the part of a prompt that the provider had in its cache:
+/// [`AttemptRecord::cache_lost`].
 ///
-/// It compares a request with the one before it in the same conversation: the turns of an agent, corrections, the calls that have
-/// a history, also after a pause. An agent whose cache is lost in each turn pays for its whole conversation each time.
+/// It compares a request with the one before it in the same conversation: the turns
+/// of an agent, corrections, the calls that have a history, also after a pause. An
+/// agent whose cache is lost in each turn pays for its whole conversation each
+/// time.
 ///
 /// [`AttemptRecord::cache_lost`]: crate::AttemptRecord::cache_lost
 ///
@@ -30,15 +35,17 @@ use super::milliseconds;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CacheLost {
-    /// Nobody knows: it is the first request of its conversation, there is no record of the one before it (as after a restart),
-    /// the prompt is too short to be kept, or the provider does not say what it read.
+    /// Nobody knows: it is the first request of its conversation, there is no
+    /// record of the one before it (as after a restart), the prompt is too short to
+    /// be kept, or the provider does not say what it read.
     #[default]
     Unknown,
     /// The request begins as the one before it, and the provider read what it had.
     Kept,
     /// The request does not begin as the one before it.
     Changed {
-        /// The first part that is another one, such as "the description of `search`", "the system text", or "message 3".
+        /// The first part that is another one, such as "the description of
+        /// `search`", "the system text", or "message 3".
         part: String,
     },
     /// The conversation was [compacted](crate::Compact), so it does not begin as it did.

@@ -24,7 +24,8 @@ use crate::clock::Clock;
 use crate::position::{Position, PositionExt};
 use crate::prices::Prices;
 
-/// How many of the last answers keep their texts. This bound and the next two keep a record small however long a call runs.
+/// How many of the last answers keep their texts. This bound and the next two keep
+/// a record small however long a call runs.
 const ANSWERS: usize = 8;
 /// How many of the last calls within it a call keeps.
 const CALLS: usize = 64;
@@ -47,7 +48,8 @@ pub(crate) struct CallGuard<'r> {
     pub(crate) depth: usize,
     /// Sums up the attempts of a flow or a map, beside the ledger.
     usage_sum: Option<&'r UsageSum<'r>>,
-    /// The step of a flow that this call is, and the number of that flow. `None`: it is within a step, or in no flow.
+    /// The step of a flow that this call is, and the number of that flow. `None`:
+    /// it is within a step, or in no flow.
     at: Option<(&'r Position, u64)>,
     /// Its index in a map.
     item: Option<u32>,
@@ -251,7 +253,8 @@ impl<'r> CallGuard<'r> {
             .any(|other| std::ptr::addr_eq(other, recorder))
     }
 
-    /// Tells all who listen, in the order of `events.rs`. No lock is held, since a hook may read the ledger.
+    /// Tells all who listen, in the order of `events.rs`. No lock is held, since a
+    /// hook may read the ledger.
     pub(crate) fn emit(&self, event: &RunEvent<'_>) {
         self.hooks.notify_journal(event);
         if self.is_recorded {
@@ -302,7 +305,8 @@ impl<'r> CallGuard<'r> {
             .unwrap_or(self.started_at)
     }
 
-    /// If the clock panics, time stops: drop guards read it too, and a second panic would abort the program.
+    /// If the clock panics, time stops: drop guards read it too, and a second panic
+    /// would abort the program.
     pub(crate) fn now(&self) -> Instant {
         catch_panic(|| self.clock.now()).unwrap_or(self.started)
     }
@@ -400,9 +404,11 @@ impl<'r> CallGuard<'r> {
         record
     }
 
-    /// Puts the record into the ledger, and what the call and those within it spent into the call around it.
+    /// Puts the record into the ledger, and what the call and those within it spent
+    /// into the call around it.
     ///
-    /// No two states are locked at once: this one is let go before that of the call around it is taken.
+    /// No two states are locked at once: this one is let go before that of the call
+    /// around it is taken.
     fn commit_call(&self, category: Option<Category>) -> Arc<CallRecord> {
         let now = self.now();
         let mut state = lock(&self.state);
@@ -532,7 +538,8 @@ impl<'r> CallGuard<'r> {
         (messages, tools)
     }
 
-    /// Notes an answer that came from the journal, with what it had cost. `None`: the journal does not have the usage.
+    /// Notes an answer that came from the journal, with what it had cost. `None`:
+    /// the journal does not have the usage.
     pub(crate) fn replayed(&self, usage: Option<Box<Usage>>) {
         let usage = usage.map_or_else(Usage::unreported, |usage| *usage);
         let replayed = &mut lock(&self.state).history.replayed;
@@ -552,7 +559,8 @@ impl<'r> CallGuard<'r> {
         lock(&self.state).used_fallback = Some(used_fallback);
     }
 
-    /// The conversation without its answer, and what the provider put beside that, as far as they are known.
+    /// The conversation without its answer, and what the provider put beside that,
+    /// as far as they are known.
     pub(crate) fn messages(&self) -> Vec<Message> {
         lock(&self.state).messages.clone()
     }
@@ -611,7 +619,8 @@ impl<'r> CallGuard<'r> {
         })
     }
 
-    /// Puts the record of an attempt into the ledger, tells all who listen, and keeps it for the record of the call.
+    /// Puts the record of an attempt into the ledger, tells all who listen, and
+    /// keeps it for the record of the call.
     pub(super) fn commit(&self, record: AttemptRecord, goes_on: bool) {
         let now = self.now();
         let busy = lock(&self.state).take_busy_time(now);

@@ -1,7 +1,9 @@
-//! What was replaced in a conversation that had become too long: as a record of a journal and a pause keep it, and as a report has it.
+//! What was replaced in a conversation that had become too long: as a record of a
+//! journal and a pause keep it, and as a report has it.
 //!
-//! A [`Compaction`] is a list of edits of the messages as they were sent until then. Whoever has the same messages and does the same
-//! edits comes to the same conversation, so a replay asks nobody when to compact and what.
+//! A [`Compaction`] is a list of edits of the messages as they were sent until
+//! then. Whoever has the same messages and does the same edits comes to the same
+//! conversation, so a replay asks nobody when to compact and what.
 
 use std::fmt;
 
@@ -49,7 +51,9 @@ pub enum CompactionCause {
     Refused,
 }
 
-/// A compaction of a conversation, of [`CallReport::compacted`](crate::CallReport::compacted). Its `Debug` form shows no content.
+/// A compaction of a conversation, of
+/// [`CallReport::compacted`](crate::CallReport::compacted). Its `Debug` form shows
+/// no content.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Compacted {
@@ -84,7 +88,8 @@ pub struct Compaction {
     pub edits: Vec<Edit>,
 }
 
-/// Messages in the place of others. Places count in the conversation as it is sent before the compaction.
+/// Messages in the place of others. Places count in the conversation as it is sent
+/// before the compaction.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Edit {
     /// The first message that goes.
@@ -112,7 +117,8 @@ impl Edit {
 }
 
 impl Compaction {
-    /// Replaces what is to be replaced, from `opening` on. `None`: it is of another conversation, and nothing is done.
+    /// Replaces what is to be replaced, from `opening` on. `None`: it is of another
+    /// conversation, and nothing is done.
     pub(crate) fn apply(&self, opening: usize, messages: &mut Vec<Message>) -> Option<Compacted> {
         if !self.fits(opening, messages.len()) {
             return None;
@@ -170,7 +176,8 @@ impl Compaction {
         true
     }
 
-    /// Where the message at a place is afterwards. `None`: it is gone, or the edits are of no conversation.
+    /// Where the message at a place is afterwards. `None`: it is gone, or the edits
+    /// are of no conversation.
     pub(crate) fn moved(&self, place: usize) -> Option<usize> {
         let mut to = place;
         for edit in &self.edits {
@@ -186,7 +193,8 @@ impl Compaction {
     }
 }
 
-/// A result in the place of another one of the same call failed as that did, and has the tools that it found.
+/// A result in the place of another one of the same call failed as that did, and
+/// has the tools that it found.
 fn kept_marks(gone: &[Message], by: &[Message]) -> Vec<Message> {
     let mut by = by.to_vec();
     if let ([gone], [by]) = (gone, &mut *by)

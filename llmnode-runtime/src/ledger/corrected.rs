@@ -5,8 +5,9 @@ use serde_json::Value;
 
 const MOST: usize = 64;
 
-/// A member that differs between the first answer that something was wrong with and the one that was accepted:
-/// see [`CallRecord::corrected`](super::CallRecord::corrected).
+/// A member that differs between the first answer that something was wrong with and
+/// the one that was accepted: see
+/// [`CallRecord::corrected`](super::CallRecord::corrected).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Correction {

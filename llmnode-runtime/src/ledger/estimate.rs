@@ -3,9 +3,11 @@
 use llmnode_model::{Attachment, Message};
 use serde::{Deserialize, Serialize};
 
-/// What an attempt may have used, estimated from its characters, a quarter of a token each. It is made if the
-/// provider reported no total, and is kept apart from what is known. An attachment counts a figure that depends on its type
-/// and its size. What was reported of an answer that broke off stands in place of an estimate.
+/// What an attempt may have used, estimated from its characters, a quarter of a
+/// token each. It is made if the provider reported no total, and is kept apart from
+/// what is known. An attachment counts a figure that depends on its type and its
+/// size. What was reported of an answer that broke off stands in place of an
+/// estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Estimate {
@@ -17,7 +19,8 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Returns the tokens of prompt and answer together. An answer that was not read counts nothing.
+    /// Returns the tokens of prompt and answer together. An answer that was not
+    /// read counts nothing.
     pub fn total(&self) -> u64 {
         self.input.saturating_add(self.output.unwrap_or(0))
     }

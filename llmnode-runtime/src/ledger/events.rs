@@ -1,7 +1,8 @@
 //! What happens in a run, told once, and who listens.
 //!
-//! Each happening is one variant of [`RunEvent`]. It is told in one place, by the guard of the call that it happens to
-//! (`CallGuard::emit`), by the flow whose step it is, or by the batch that its request waits for, to all who listen:
+//! Each happening is one variant of [`RunEvent`]. It is told in one place, by the
+//! guard of the call that it happens to (`CallGuard::emit`), by the flow whose step
+//! it is, or by the batch that its request waits for, to all who listen:
 //!
 //! | listener | what it is | what it takes |
 //! |---|---|---|
@@ -10,17 +11,20 @@
 //! | hooks | `Run::on_attempt`, `Run::on_call` | `AttemptEnded`, `CallEnded` |
 //! | watchers | `watch` and `on_step` of a flow, and of the flows around it | steps and the end of the flow |
 //!
-//! They are told in this order: what is lost in a crash must not have been shown, and hooks, which are the program's own, may
-//! read all others. The ledger comes before all of them, since it is no listener: the guards *are* its open records, and an event
-//! about an end has the record that was committed. A span is none either: it is entered around the code that it measures, so its
-//! guard holds it; it ends with the same record.
+//! They are told in this order: what is lost in a crash must not have been shown,
+//! and hooks, which are the program's own, may read all others. The ledger comes
+//! before all of them, since it is no listener: the guards *are* its open records,
+//! and an event about an end has the record that was committed. A span is none
+//! either: it is entered around the code that it measures, so its guard holds it;
+//! it ends with the same record.
 //!
 //! In which order they come is said at [`RunEvent`].
 //!
-//! To be awaited is the journal's alone (`Recorder::write`): a request that was not written down could be paid twice. All others
-//! are told and not waited for, and may be told from a destructor: a future that is dropped ends what it has begun. So a listener
-//! returns at once, and a panic in it is logged and changes nothing. In a journal it is a panic of the call, since a record would be
-//! missing.
+//! To be awaited is the journal's alone (`Recorder::write`): a request that was not
+//! written down could be paid twice. All others are told and not waited for, and
+//! may be told from a destructor: a future that is dropped ends what it has begun.
+//! So a listener returns at once, and a panic in it is logged and changes nothing.
+//! In a journal it is a panic of the call, since a record would be missing.
 //!
 //! What costs something to make is made only if a listener asks: such fields are functions.
 
@@ -54,21 +58,24 @@ pub struct CallInfo<'c> {
     pub labels: &'c BTreeMap<String, String>,
 }
 
-/// Listens to what happens in calls and flows, beside the ledger. It is no part of the run: its panics are logged under
-/// `llmnode::hook`, and it must not wait.
+/// Listens to what happens in calls and flows, beside the ledger. It is no part of
+/// the run: its panics are logged under `llmnode::hook`, and it must not wait.
 ///
-/// It is attached by `record(..)` of a call, a map or a flow. `Recording` of the feature `page` implements it;
+/// It is attached by `record(..)` of a call, a map or a flow. `Recording` of the
+/// feature `page` implements it;
 /// [`ext`](crate::ext) has a smaller example.
 pub trait RunRecorder: Send + Sync {
-    /// Takes an event, where it happens: in the middle of a call, or in a destructor. Events that it does not know are passed by,
-    /// since there may be more of them in a later version.
+    /// Takes an event, where it happens: in the middle of a call, or in a
+    /// destructor. Events that it does not know are passed by, since there may be
+    /// more of them in a later version.
     fn record(&self, event: &RunEvent<'_>);
 }
 
 /// How a run is set up.
 #[allow(missing_docs, reason = "the fields say what they are")]
 pub struct RunSetup {
-    /// Names and ids, the default model first. A default has no name, and a model may not know its id.
+    /// Names and ids, the default model first. A default has no name, and a model
+    /// may not know its id.
     pub models: Vec<(Option<String>, Option<String>)>,
     /// In words, such as `"50 requests"`.
     pub limits: Vec<String>,
@@ -105,17 +112,21 @@ pub struct JournalKey {
 /// CallEnded
 /// ```
 ///
-/// Answers that a journal has come as `Replayed`, without an attempt. Calls within a call come between its begin and its end.
+/// Answers that a journal has come as `Replayed`, without an attempt. Calls within
+/// a call come between its begin and its end.
 ///
-/// `flow` is the number of a flow that is recorded, unique in the process; 0 if it is only watched. Fields that are functions cost
-/// something to make: call them only if you need what they return.
+/// `flow` is the number of a flow that is recorded, unique in the process; 0 if it
+/// is only watched. Fields that are functions cost something to make: call them
+/// only if you need what they return.
 #[allow(missing_docs, reason = "the fields say what they are")]
 #[non_exhaustive]
 pub enum RunEvent<'e> {
-    /// Comes with each call that a recorder is attached to: a recorder needs it once, so it is only made on demand.
+    /// Comes with each call that a recorder is attached to: a recorder needs it
+    /// once, so it is only made on demand.
     Setup(&'e dyn Fn() -> RunSetup),
-    /// A flow begins. `outline`: the JSON of its outline. `around`: the position of the step that it runs within, if it does. `continues`: it
-    /// paused before, and goes on.
+    /// A flow begins. `outline`: the JSON of its outline. `around`: the position of
+    /// the step that it runs within, if it does. `continues`: it paused before, and
+    /// goes on.
     FlowBegan {
         flow: u64,
         continues: bool,
@@ -131,14 +142,15 @@ pub enum RunEvent<'e> {
         node: &'e str,
         started: SystemTime,
     },
-    /// The text of the state before the first step, and after each, if there is one. It comes before the step's end.
+    /// The text of the state before the first step, and after each, if there is
+    /// one. It comes before the step's end.
     FlowState {
         flow: u64,
         text: &'e dyn Fn() -> Option<String>,
     },
-    /// A step has ended: with an action, an error, or because the flow was dropped. `edges`: the steps and nested flows that were
-    /// left, and by which action. `next`: `None` at the end of the flow. `flow_elapsed`:
-    /// since the flow began.
+    /// A step has ended: with an action, an error, or because the flow was dropped.
+    /// `edges`: the steps and nested flows that were left, and by which action.
+    /// `next`: `None` at the end of the flow. `flow_elapsed`: since the flow began.
     StepEnded {
         flow: u64,
         step: &'e StepRecord,
@@ -146,7 +158,9 @@ pub enum RunEvent<'e> {
         next: Option<&'e Position>,
         flow_elapsed: Duration,
     },
-    /// A flow has ended, in whatever way. `position`: where, unless it ended with an action. `error`: its text. `None`: it was dropped, or ended with an action.
+    /// A flow has ended, in whatever way. `position`: where, unless it ended with
+    /// an action. `error`: its text. `None`: it was dropped, or ended with an
+    /// action.
     FlowEnded {
         flow: u64,
         steps: u64,
@@ -157,7 +171,9 @@ pub enum RunEvent<'e> {
         output: &'e dyn Fn() -> Option<String>,
         elapsed: Duration,
     },
-    /// A call begins. Told only if a recorder is attached to it or to a call around it. `at`: the step of a flow that it is, or is within. `item`: its index in a map.
+    /// A call begins. Told only if a recorder is attached to it or to a call around
+    /// it. `at`: the step of a flow that it is, or is within. `item`: its index in
+    /// a map.
     CallBegan {
         call: CallInfo<'e>,
         flow: Option<u64>,
@@ -167,20 +183,24 @@ pub enum RunEvent<'e> {
     },
     /// A node that must not be executed twice is about to be executed.
     ExecBegins { call: CallInfo<'e> },
-    /// A request is about to go out. `request`: `None` if it is no chat. One that waits for a batch is told
-    /// with each order that it goes into, and when it leaves; if a later process is to read its answer, no end of it is told here.
+    /// A request is about to go out. `request`: `None` if it is no chat. One that
+    /// waits for a batch is told with each order that it goes into, and when it
+    /// leaves; if a later process is to read its answer, no end of it is told here.
     AttemptBegins {
         call: CallInfo<'e>,
         attempt: &'e AttemptRecord,
         request: Option<&'e Request>,
     },
-    /// A response with which the conversation goes on, or that a later process must not ask for again. Its attempt ends after it.
+    /// A response with which the conversation goes on, or that a later process must
+    /// not ask for again. Its attempt ends after it.
     Answered {
         call: CallId,
         attempt: AttemptId,
         answer: AnswerEvent<'e>,
     },
-    /// An attempt has ended, in whatever way, and is in the ledger. `goes_on`: nobody waits for it any more, but the provider answers it all the same, and a later process reads that.
+    /// An attempt has ended, in whatever way, and is in the ledger. `goes_on`:
+    /// nobody waits for it any more, but the provider answers it all the same, and
+    /// a later process reads that.
     AttemptEnded {
         call: CallInfo<'e>,
         attempt: &'e AttemptRecord,
@@ -195,19 +215,23 @@ pub enum RunEvent<'e> {
         text: &'e str,
         calls: &'e [ToolCall],
     },
-    /// The conversation of a request is about to be compacted, and the request to go out. Only a journal needs it.
+    /// The conversation of a request is about to be compacted, and the request to
+    /// go out. Only a journal needs it.
     CompactionPlanned {
         conversation: &'e str,
         request: &'e str,
         compaction: &'e Compaction,
     },
-    /// The conversation of a call was compacted, now or as its journal says: what was replaced is not sent any more.
+    /// The conversation of a call was compacted, now or as its journal says: what
+    /// was replaced is not sent any more.
     Compacted {
         call: CallId,
         compacted: &'e Compacted,
     },
-    /// A call of a tool has its result, or waits for one. `arguments`: those that a person wrote in place of the model's. `by`: the
-    /// call of the tool's node. `executed`: the tool gave the result, and not a person. `conversation`: by which a journal finds it.
+    /// A call of a tool has its result, or waits for one. `arguments`: those that a
+    /// person wrote in place of the model's. `by`: the call of the tool's node.
+    /// `executed`: the tool gave the result, and not a person. `conversation`: by
+    /// which a journal finds it.
     ToolEnded {
         call: CallInfo<'e>,
         tool: &'e ToolCall,
@@ -217,7 +241,8 @@ pub enum RunEvent<'e> {
         executed: bool,
         conversation: Option<&'e str>,
     },
-    /// A fallback value took the place of an answer. `value`: its text, if its type can be serialized.
+    /// A fallback value took the place of an answer. `value`: its text, if its type
+    /// can be serialized.
     FellBack {
         call: CallId,
         value: &'e dyn Fn() -> Option<String>,
@@ -228,7 +253,8 @@ pub enum RunEvent<'e> {
         record: &'e Arc<CallRecord>,
         error: Option<&'e dyn Display>,
     },
-    /// A batch is about to be sent, with these lines. Batches belong to no call: only their journal is told.
+    /// A batch is about to be sent, with these lines. Batches belong to no call:
+    /// only their journal is told.
     BatchPlanned {
         name: &'e str,
         api: &'e str,
@@ -258,7 +284,8 @@ pub struct AnswerEvent<'e> {
     pub calls: &'e [ToolCall],
     /// What the provider put beside them.
     pub carried: Option<&'e Arc<ProviderState>>,
-    /// Whether the conversation goes on behind it: after its calls, or after a turn that the provider paused.
+    /// Whether the conversation goes on behind it: after its calls, or after a turn
+    /// that the provider paused.
     pub is_round: bool,
     /// Whether it was accepted, and is not asked for again.
     pub accepted: bool,

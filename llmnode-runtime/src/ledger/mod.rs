@@ -1,22 +1,29 @@
 //! Who spent what: figures of every attempt, committed on every way out.
 //!
-//! A call opens a [`CallGuard`], and each of its attempts an [`OpenAttempt`]. While these live, the call notes in them what happens;
-//! what goes out is a [`CallRecord`] in the [`Ledger`], and the same events for whoever listens. In this order, when an attempt or
-//! a call ends:
+//! A call opens a [`CallGuard`], and each of its attempts an [`OpenAttempt`]. While
+//! these live, the call notes in them what happens; what goes out is a
+//! [`CallRecord`] in the [`Ledger`], and the same events for whoever listens. In
+//! this order, when an attempt or a call ends:
 //!
-//! 1. The record is completed (how long it took, what it cost), by the guard that ends. A guard that is *dropped* in the middle
-//!    does the same, with the category `cancelled`: a future may be dropped at any point, and what was sent was paid.
-//! 2. Its figures are added to the node's, under the lock of the ledger, and its span ends with them.
-//! 3. Listeners are told, without a lock, since a hook may read the ledger: the journal, recordings, hooks. What can happen, who
-//!    listens and in which order is one page: `events.rs`.
+//! 1. The record is completed (how long it took, what it cost), by the guard that
+//!    ends. A guard that is *dropped* in the middle does the same, with the
+//!    category `cancelled`: a future may be dropped at any point, and what was sent
+//!    was paid.
+//! 2. Its figures are added to the node's, under the lock of the ledger, and its
+//!    span ends with them.
+//! 3. Listeners are told, without a lock, since a hook may read the ledger: the
+//!    journal, recordings, hooks. What can happen, who listens and in which order
+//!    is one page: `events.rs`.
 //!
-//! The other way round at the beginning: the journal has written that an attempt begins *before* its request goes out. Else a
-//! crash could lose a request that was paid.
+//! The other way round at the beginning: the journal has written that an attempt
+//! begins *before* its request goes out. Else a crash could lose a request that was
+//! paid.
 //!
-//! An unknown figure is no zero: each sum says how many requests did not report it (`usage.rs`). What is estimated
-//! (`estimate.rs`) is kept apart.
+//! An unknown figure is no zero: each sum says how many requests did not report it
+//! (`usage.rs`). What is estimated (`estimate.rs`) is kept apart.
 //!
-//! The room sends nothing, decides nothing, and knows no types of the program: a node is its path and its name.
+//! The room sends nothing, decides nothing, and knows no types of the program: a
+//! node is its path and its name.
 
 mod attempt;
 mod batch_attempt;

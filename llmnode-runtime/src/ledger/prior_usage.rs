@@ -78,8 +78,8 @@ impl LedgerImport for Ledger {
     }
 }
 
-/// The record of a call whose process ended before the call did. It lasted as long as its attempts. `parent`: the call that
-/// made it.
+/// The record of a call whose process ended before the call did. It lasted as long
+/// as its attempts. `parent`: the call that made it.
 pub fn cut_short(
     (id, parent): (CallId, Option<CallId>),
     node: Cow<'static, str>,

@@ -74,7 +74,8 @@ impl UsedFallback {
     }
 }
 
-/// One attempt: a request that was begun, or that got no connection. Its `Debug` form shows no content.
+/// One attempt: a request that was begun, or that got no connection. Its `Debug`
+/// form shows no content.
 #[derive(Clone, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AttemptRecord {
@@ -87,8 +88,8 @@ pub struct AttemptRecord {
     /// The message of the failure, without the raw answer. A very long message is cut.
     #[serde(skip)]
     pub message: String,
-    /// What was wrong with the answer, with warnings: as short as the model received it, and at most 256. Kept for the newest
-    /// 8 attempts of a call.
+    /// What was wrong with the answer, with warnings: as short as the model
+    /// received it, and at most 256. Kept for the newest 8 attempts of a call.
     #[serde(skip)]
     pub violations: Vec<Violation>,
     /// No connection was made, so it is not a request and counts in no figure.
@@ -97,11 +98,13 @@ pub struct AttemptRecord {
     /// Flags of an accepted answer, such as repairs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<Flag>,
-    /// The tokens, as the provider reports them; none, if it refused the request for its key, its quota, its rate, its model or one of
-    /// its fields. `None`: unknown.
+    /// The tokens, as the provider reports them; none, if it refused the request
+    /// for its key, its quota, its rate, its model or one of its fields. `None`:
+    /// unknown.
     pub usage: Option<TokenUsage>,
-    /// The cost, in the unit of the run's [prices](crate::Run::with_prices); 0 for a request that was refused so, with or without a
-    /// price. `None`: the model has no price, or the usage is unknown.
+    /// The cost, in the unit of the run's [prices](crate::Run::with_prices); 0 for
+    /// a request that was refused so, with or without a price. `None`: the model
+    /// has no price, or the usage is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
     /// An estimate of the usage, if the provider reported no total.
@@ -121,7 +124,8 @@ pub struct AttemptRecord {
     /// The time from the start of the request to the end of validation.
     #[serde(rename = "elapsed_ms", with = "milliseconds")]
     pub elapsed: Duration,
-    /// The time until the first piece of the answer. `None`: the answer was not streamed, or had not begun.
+    /// The time until the first piece of the answer. `None`: the answer was not
+    /// streamed, or had not begun.
     #[serde(rename = "first_chunk_ms", with = "milliseconds::optional", default)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_chunk: Option<Duration>,
@@ -134,17 +138,21 @@ pub struct AttemptRecord {
     /// The API by which it was asked. `None`: the model does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api: Option<ApiKind>,
-    /// How the model was asked for the type of the answer. `None`: it was asked for text, or does not report it.
+    /// How the model was asked for the type of the answer. `None`: it was asked for
+    /// text, or does not report it.
     #[serde(default, alias = "dialect", skip_serializing_if = "Option::is_none")]
     pub response_format: Option<ResponseFormat>,
-    /// The settings that were not sent as they are, because the model refused them in this call or an earlier one:
-    /// `temperature` is left out, `choices` stay in words, `max_tokens` is renamed to `max_completion_tokens`, a response format such as `strict` is
-    /// replaced by the next one. `default_limit`: the limit that is sent where nobody set one cut an answer of this call, so a
-    /// higher one was sent.
+    /// The settings that were not sent as they are, because the model refused them
+    /// in this call or an earlier one: `temperature` is left out, `choices` stay in
+    /// words, `max_tokens` is renamed to `max_completion_tokens`, a response format
+    /// such as `strict` is replaced by the next one. `default_limit`: the limit
+    /// that is sent where nobody set one cut an answer of this call, so a higher
+    /// one was sent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<String>,
-    /// JSON pointers to the places where the schema of this correction allowed only what a check had listed, such as `/item`:
-    /// see [`Invalid::only`](crate::Invalid::only).
+    /// JSON pointers to the places where the schema of this correction allowed only
+    /// what a check had listed, such as `/item`: see
+    /// [`Invalid::only`](crate::Invalid::only).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub narrowed: Vec<String>,
     /// Why the answer ended, in the provider's words.
@@ -171,7 +179,8 @@ pub struct AttemptRecord {
     /// What the next request of the conversation is compared with.
     #[serde(skip)]
     pub(crate) sent: Option<Arc<SentPrompt>>,
-    /// The text of the answer, cut at 64 KiB. `None`: no text was read. Kept for the newest 8 attempts of a call.
+    /// The text of the answer, cut at 64 KiB. `None`: no text was read. Kept for
+    /// the newest 8 attempts of a call.
     #[serde(skip)]
     pub answer: Option<String>,
 }
@@ -215,9 +224,10 @@ impl AttemptRecord {
         }
     }
 
-    /// Returns whether the request has read back what the one before it had left in the provider's cache, and if not, why. The
-    /// request before it is that of the same conversation: an agent's last turn, the answer that is corrected, the call whose
-    /// answer is the last one of the history, or the one that paused.
+    /// Returns whether the request has read back what the one before it had left in
+    /// the provider's cache, and if not, why. The request before it is that of the
+    /// same conversation: an agent's last turn, the answer that is corrected, the
+    /// call whose answer is the last one of the history, or the one that paused.
     pub fn cache_lost(&self) -> &CacheLost {
         self.lost.as_deref().unwrap_or(&CacheLost::Unknown)
     }
@@ -242,7 +252,8 @@ impl AttemptRecord {
         self.refused.iter().any(|refused| refused == part)
     }
 
-    /// Whether the model saw the form of the answer in its prompt, and no schema that its server enforces.
+    /// Whether the model saw the form of the answer in its prompt, and no schema
+    /// that its server enforces.
     pub(crate) fn shows_form(&self) -> bool {
         matches!(
             self.response_format,
@@ -302,11 +313,14 @@ pub struct ToolRecord {
     pub id: String,
     /// The name of the tool as the model wrote it. A very long one is cut.
     pub name: String,
-    /// The outcome: `ok`, `error` (the tool's own), `invalid_arguments`, `unknown_tool`, `not_executed`, `denied`,
-    /// `waiting` (for an approval or a result), `replayed` (its result comes from an earlier call), `aborted`, or the
-    /// name of the [category](crate::Category) of the failure, such as `timeout`. `called`: nothing yet.
+    /// The outcome: `ok`, `error` (the tool's own), `invalid_arguments`,
+    /// `unknown_tool`, `not_executed`, `denied`, `waiting` (for an approval or a
+    /// result), `replayed` (its result comes from an earlier call), `aborted`, or
+    /// the name of the [category](crate::Category) of the failure, such as
+    /// `timeout`. `called`: nothing yet.
     pub outcome: Cow<'static, str>,
-    /// When it began, by the machine's clock. `None`: it did not run, or the record is of an older version.
+    /// When it began, by the machine's clock. `None`: it did not run, or the record
+    /// is of an older version.
     #[serde(
         rename = "started_unix_ms",
         with = "milliseconds::unix::optional",
@@ -320,7 +334,8 @@ pub struct ToolRecord {
     /// The call of the tool's node. `None`: the tool did not run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallId>,
-    /// Whether a person, or the handler of the run, decided about it: its [approval](crate::Approval), or its result.
+    /// Whether a person, or the handler of the run, decided about it: its
+    /// [approval](crate::Approval), or its result.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub decided: bool,
     /// Whether a person has changed the arguments.
@@ -345,8 +360,8 @@ impl ToolRecord {
     }
 }
 
-/// A failed execution of a node without a model. It is not a request and does not count as one. Its `Debug` form
-/// shows no content.
+/// A failed execution of a node without a model. It is not a request and does not
+/// count as one. Its `Debug` form shows no content.
 #[derive(Clone, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FailedTry {
@@ -401,8 +416,9 @@ pub struct CallRecord {
     /// Its number in a map or batch, from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<u32>,
-    /// How often a map put its item back before this call, after a rate limit or an outage. Each time it had been asked by a
-    /// call of its own, whose attempts are in the ledger, too.
+    /// How often a map put its item back before this call, after a rate limit or an
+    /// outage. Each time it had been asked by a call of its own, whose attempts are
+    /// in the ledger, too.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub put_back: u32,
     /// Its [labels](crate::Call::label), with those of the calls around it and of the run.
@@ -416,8 +432,9 @@ pub struct CallRecord {
     /// Whether the output came from a fallback. The attempts show what failed before.
     #[serde(rename = "degraded", skip_serializing_if = "Option::is_none")]
     pub used_fallback: Option<UsedFallback>,
-    /// What is another than when the conversation stopped that this call went on with: `instructions`, `prompt`, `output`, `model`,
-    /// and tools that were added, removed or changed.
+    /// What is another than when the conversation stopped that this call went on
+    /// with: `instructions`, `prompt`, `output`, `model`, and tools that were
+    /// added, removed or changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed_since_pause: Vec<String>,
     /// The attempts, in order. Empty for a node without a model.
@@ -425,11 +442,12 @@ pub struct CallRecord {
     /// The failed executions of a node without a model, in order: the newest 64.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_tries: Vec<FailedTry>,
-    /// The tool calls in answers that this call did not request: from a conversation that [paused](crate::Paused), or
-    /// from a journal.
+    /// The tool calls in answers that this call did not request: from a
+    /// conversation that [paused](crate::Paused), or from a journal.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resumed_tools: Vec<ToolRecord>,
-    /// How many answers came from a journal. They have no attempt here, but in the call that asked for them.
+    /// How many answers came from a journal. They have no attempt here, but in the
+    /// call that asked for them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub replayed: u32,
     #[serde(
@@ -449,7 +467,8 @@ fn is_zero(count: &u32) -> bool {
 }
 
 impl CallRecord {
-    /// Returns the first loss of what a provider had in its cache, among the attempts; otherwise whether anything was kept. See
+    /// Returns the first loss of what a provider had in its cache, among the
+    /// attempts; otherwise whether anything was kept. See
     /// [`AttemptRecord::cache_lost`].
     ///
     /// ```
@@ -464,9 +483,11 @@ impl CallRecord {
         CacheLost::of_all(self.attempts.iter().map(AttemptRecord::cache_lost))
     }
 
-    /// Returns what corrections changed: the members that differ between the first answer that the schema or a validator
-    /// complained about, if it was JSON, and the accepted one. A complaint can be met by changing the wrong member, or by a value that is
-    /// made up, so a program may send such rows to a person. At most 64; empty if nothing was corrected.
+    /// Returns what corrections changed: the members that differ between the first
+    /// answer that the schema or a validator complained about, if it was JSON, and
+    /// the accepted one. A complaint can be met by changing the wrong member, or by
+    /// a value that is made up, so a program may send such rows to a person. At
+    /// most 64; empty if nothing was corrected.
     pub fn corrected(&self) -> Vec<Correction> {
         let accepted = self
             .attempts
@@ -504,15 +525,17 @@ impl CallRecord {
         usage
     }
 
-    /// Returns what the [replayed](CallRecord::replayed) answers used when they were asked for, with the attempts
-    /// that failed before them. It is not part of [`usage`](CallRecord::usage). If the journal does not have the
-    /// usage, an answer counts as one request of unknown usage.
+    /// Returns what the [replayed](CallRecord::replayed) answers used when they
+    /// were asked for, with the attempts that failed before them. It is not part of
+    /// [`usage`](CallRecord::usage). If the journal does not have the usage, an
+    /// answer counts as one request of unknown usage.
     pub fn replayed_usage(&self) -> Usage {
         self.replayed_sum.usage()
     }
 
-    /// Returns what went wrong first, such as `rate_limit_error: slow down`: for a call that [used a fallback](CallRecord::used_fallback), the cause.
-    /// `None`: nothing did.
+    /// Returns what went wrong first, such as `rate_limit_error: slow down`: for a
+    /// call that [used a fallback](CallRecord::used_fallback), the cause. `None`:
+    /// nothing did.
     pub fn first_failure(&self) -> Option<String> {
         let failed_attempt = self
             .attempts

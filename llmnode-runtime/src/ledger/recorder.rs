@@ -1,4 +1,5 @@
-//! The interface to a journal, which keeps what happens so that a crash does not lose it, and answers with it afterwards.
+//! The interface to a journal, which keeps what happens so that a crash does not
+//! lose it, and answers with it afterwards.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -10,11 +11,12 @@ use super::compaction::Compaction;
 use super::events::RunRecorder;
 use super::usage::Usage;
 
-/// A journal: it is told what happens, as all recorders are, and it alone is asked for answers of earlier processes, and awaited
-/// before a request goes out.
+/// A journal: it is told what happens, as all recorders are, and it alone is asked
+/// for answers of earlier processes, and awaited before a request goes out.
 pub trait Recorder: RunRecorder {
-    /// Returns the id of a conversation that begins with this request. `names`: the model's names; `within`: the call of a
-    /// tool that the conversation is part of. `None`: this recorder keeps no answers.
+    /// Returns the id of a conversation that begins with this request. `names`: the
+    /// model's names; `within`: the call of a tool that the conversation is part
+    /// of. `None`: this recorder keeps no answers.
     fn conversation(
         &self,
         request: &Request,
@@ -31,8 +33,9 @@ pub trait Recorder: RunRecorder {
         String::new()
     }
 
-    /// Returns the next answer that an earlier process got to this request of a conversation, and its usage, with that of
-    /// the failed attempts of its call before it. No usage: it is unknown.
+    /// Returns the next answer that an earlier process got to this request of a
+    /// conversation, and its usage, with that of the failed attempts of its call
+    /// before it. No usage: it is unknown.
     fn answer(
         &self,
         conversation: &str,
@@ -42,7 +45,8 @@ pub trait Recorder: RunRecorder {
         None
     }
 
-    /// Returns the next compaction that an earlier process made before this request of a conversation.
+    /// Returns the next compaction that an earlier process made before this request
+    /// of a conversation.
     fn compaction(&self, conversation: &str, request: &str) -> Option<Compaction> {
         let _ = (conversation, request);
         None
@@ -54,12 +58,14 @@ pub trait Recorder: RunRecorder {
         None
     }
 
-    /// The item of a map is asked again: its next call continues these conversations, of which none has an answer.
+    /// The item of a map is asked again: its next call continues these
+    /// conversations, of which none has an answer.
     fn put_back(&self, conversations: &[String]) {
         let _ = conversations;
     }
 
-    /// Returns how many answers it has and what they used, while none of them was returned. `None`: one was, or it has none.
+    /// Returns how many answers it has and what they used, while none of them was
+    /// returned. `None`: one was, or it has none.
     fn unmatched(&self) -> Option<String> {
         None
     }
@@ -67,7 +73,8 @@ pub trait Recorder: RunRecorder {
     /// The answers that it has match no request any more, and are asked for anew.
     fn drop_answers(&self) {}
 
-    /// Returns the id of a request in a batch: the same in every process, and another one for each request of the map.
+    /// Returns the id of a request in a batch: the same in every process, and
+    /// another one for each request of the map.
     fn line(&self, conversation: &str, request: &Request, names: [Option<&str>; 3]) -> String {
         let _ = (conversation, request, names);
         String::new()
@@ -91,7 +98,8 @@ pub trait Recorder: RunRecorder {
 pub struct JournaledConversation {
     /// Its id.
     pub conversation: String,
-    /// Prefix that makes the ids of its tools' calls unique, also across the processes that continue it.
+    /// Prefix that makes the ids of its tools' calls unique, also across the
+    /// processes that continue it.
     pub root: Option<String>,
 }
 
@@ -104,7 +112,8 @@ pub struct JournaledAnswer {
     pub calls: Vec<ToolCall>,
     /// What the provider put beside them.
     pub carried: Option<Arc<ProviderState>>,
-    /// Whether the conversation goes on behind it: after its calls, or after a turn that the provider paused.
+    /// Whether the conversation goes on behind it: after its calls, or after a turn
+    /// that the provider paused.
     pub is_round: bool,
     /// Whether it was accepted, and not asked for again.
     pub accepted: bool,

@@ -13,7 +13,8 @@ use super::usage::Usage;
 use crate::format::{self, FormatError};
 
 const FORMAT: &str = "llmnode/ledger";
-/// Raised for changes that a reader of this version would misread: a new variant of an enum, but not a new field.
+/// Raised for changes that a reader of this version would misread: a new variant of
+/// an enum, but not a new field.
 const VERSION: u64 = 2;
 
 /// The figures of one node over all its calls.
@@ -44,9 +45,11 @@ impl NodeStats {
 
 /// A ledger at one moment, for files and other programs.
 ///
-/// As JSON it begins with `"format": "llmnode/ledger", "version": 2`. It contains no prompts, answers or violations. Times
-/// are in milliseconds. Unknown is never zero, and estimates are separate. Version 1 did not count the requests without
-/// cached and reasoning tokens; when such a report is read, as many as possible count as unknown.
+/// As JSON it begins with `"format": "llmnode/ledger", "version": 2`. It contains
+/// no prompts, answers or violations. Times are in milliseconds. Unknown is never
+/// zero, and estimates are separate. Version 1 did not count the requests without
+/// cached and reasoning tokens; when such a report is read, as many as possible
+/// count as unknown.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -62,11 +65,13 @@ impl NodeStats {
 pub struct LedgerSnapshot {
     /// The figures of all nodes together.
     pub total: Usage,
-    /// The figures of each node, by name. Two types with the same name are distinguished by their module.
+    /// The figures of each node, by name. Two types with the same name are
+    /// distinguished by their module.
     pub nodes: BTreeMap<String, NodeStats>,
     /// The calls that the ledger kept, oldest first. Read from JSON, they have no content.
     pub calls: Vec<Arc<CallRecord>>,
-    /// The day of the list of prices that the costs are by, where [the list](crate::Prices::made) says so.
+    /// The day of the list of prices that the costs are by, where [the
+    /// list](crate::Prices::made) says so.
     pub prices_made: Option<String>,
 }
 
@@ -90,7 +95,8 @@ impl LedgerSnapshot {
     ///
     /// # Errors
     /// A [`FormatError`]: the JSON is something else, newer than this llmnode, or malformed.
-    // Compiled only in a program that calls it: what serde makes for records is a large part of the crate.
+    // Compiled only in a program that calls it: what serde makes for records is a
+    // large part of the crate.
     #[inline]
     pub fn from_json(json: &str) -> Result<Self, FormatError> {
         #[derive(Deserialize)]

@@ -1,7 +1,9 @@
-//! What is known of an answer that has not ended: what its provider has reported, and what it has written.
+//! What is known of an answer that has not ended: what its provider has reported,
+//! and what it has written.
 //!
-//! An attempt may end at any point of it: it is dropped, its time is up, the connection breaks, the server sends an error in
-//! place of the rest. A report that the answer went on after says what the prompt took, and not what the answer did.
+//! An attempt may end at any point of it: it is dropped, its time is up, the
+//! connection breaks, the server sends an error in place of the rest. A report that
+//! the answer went on after says what the prompt took, and not what the answer did.
 
 use llmnode_model::TokenUsage;
 

@@ -31,8 +31,8 @@ pub struct StepRecord {
     pub started: Option<SystemTime>,
     /// What its requests used, including those of nodes that its node called.
     pub usage: Usage,
-    /// The time of these requests, from the start of each to the end of its validation. The times of concurrent
-    /// requests add up.
+    /// The time of these requests, from the start of each to the end of its
+    /// validation. The times of concurrent requests add up.
     #[serde(rename = "asking_ms", with = "milliseconds")]
     pub asking: Duration,
     /// From its start to its end.

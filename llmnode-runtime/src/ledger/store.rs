@@ -23,9 +23,10 @@ const NAMES: usize = 1000;
 
 /// A handle to the ledger of a run. Clones read the same ledger, also while calls run.
 ///
-/// Each attempt is committed as it ends: on success, failure, panic and drop. The ledger grows with the number of
-/// node types, not with the number of calls. After 1000 names, new names that are known only at run time count under
-/// the name of their type.
+/// Each attempt is committed as it ends: on success, failure, panic and drop. The
+/// ledger grows with the number of node types, not with the number of calls. After
+/// 1000 names, new names that are known only at run time count under the name of
+/// their type.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -102,7 +103,8 @@ impl PartialOrd for NodeKey {
     }
 }
 
-/// What a ledger has. Figures are added to a slot, by its index: the name of a node is looked up once for each call.
+/// What a ledger has. Figures are added to a slot, by its index: the name of a node
+/// is looked up once for each call.
 pub(super) struct Store {
     pub(super) ids: Ids,
     pub(super) stats: Vec<(NodeKey, NodeStats)>,
@@ -145,7 +147,8 @@ impl Ledger {
         total
     }
 
-    /// Returns the last calls that have ended, oldest first: 256 by default, see [`remember`](Ledger::remember).
+    /// Returns the last calls that have ended, oldest first: 256 by default, see
+    /// [`remember`](Ledger::remember).
     pub fn calls(&self) -> Vec<Arc<CallRecord>> {
         self.lock().calls.iter().cloned().collect()
     }
@@ -157,8 +160,9 @@ impl Ledger {
         store.trim();
     }
 
-    /// Returns the known tokens by node name. A node whose requests reported nothing is left out, since unknown is not zero.
-    /// Two types with the same name are distinguished by their module.
+    /// Returns the known tokens by node name. A node whose requests reported
+    /// nothing is left out, since unknown is not zero. Two types with the same name
+    /// are distinguished by their module.
     pub fn tokens_used(&self) -> BTreeMap<String, u64> {
         self.figures(|stats| {
             let total = stats.usage.total;
@@ -166,7 +170,8 @@ impl Ledger {
         })
     }
 
-    /// Returns the milliseconds spent by node name. Two types with the same name are distinguished by their module.
+    /// Returns the milliseconds spent by node name. Two types with the same name
+    /// are distinguished by their module.
     pub fn time_ms(&self) -> BTreeMap<String, u64> {
         self.figures(|stats| Some(milliseconds::whole(stats.busy)))
     }
@@ -183,8 +188,10 @@ impl Ledger {
         self.lock().prices_made = date.map(str::to_owned);
     }
 
-    /// Returns the ledger as JSON, without prompts, answers and violations: the [`snapshot`](Ledger::snapshot), serialized.
-    // Compiled only in a program that calls it: what serde makes for records is a large part of the crate.
+    /// Returns the ledger as JSON, without prompts, answers and violations: the
+    /// [`snapshot`](Ledger::snapshot), serialized.
+    // Compiled only in a program that calls it: what serde makes for records is a
+    // large part of the crate.
     #[inline]
     pub fn to_json(&self) -> serde_json::Value {
         // Keys are strings and numbers are finite, so this cannot fail.

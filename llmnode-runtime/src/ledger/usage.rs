@@ -1,4 +1,5 @@
-//! Figures of tokens and money, each known or unknown. Unknown is never zero, and does not spoil the sums.
+//! Figures of tokens and money, each known or unknown. Unknown is never zero, and
+//! does not spoil the sums.
 
 use std::fmt::{self, Display};
 use std::ops::AddAssign;
@@ -43,8 +44,9 @@ impl Tokens {
 #[non_exhaustive]
 pub struct Cost {
     known: Money,
-    /// How many requests have no known cost: their model has no price, or they did not report their usage, or they wrote to
-    /// a cache and the price has none for that.
+    /// How many requests have no known cost: their model has no price, or they did
+    /// not report their usage, or they wrote to a cache and the price has none for
+    /// that.
     pub unknown_calls: u64,
 }
 
@@ -108,13 +110,14 @@ pub struct Usage {
     pub reasoning: Tokens,
     /// The cost, for models with [prices](crate::Run::with_prices).
     pub cost: Cost,
-    /// An estimate for the requests that reported no total, from their characters. It is in none of the sums above.
+    /// An estimate for the requests that reported no total, from their characters.
+    /// It is in none of the sums above.
     pub estimated: u64,
 }
 
 impl Usage {
-    /// Returns which share of the prompts' tokens came from the provider's cache, from 0 to 1. `None`: some request did not report
-    /// it, or there are none.
+    /// Returns which share of the prompts' tokens came from the provider's cache,
+    /// from 0 to 1. `None`: some request did not report it, or there are none.
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;
@@ -272,7 +275,8 @@ enum Figure {
 }
 
 impl Figure {
-    /// A plain sum does not say how many requests reported nothing: assumes all, or all but one if the sum is not 0.
+    /// A plain sum does not say how many requests reported nothing: assumes all, or
+    /// all but one if the sum is not 0.
     fn of(self, requests: u64) -> Tokens {
         match self {
             Figure::Tokens(tokens) => tokens,

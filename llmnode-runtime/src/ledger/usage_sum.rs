@@ -20,7 +20,8 @@ pub struct UsageSum<'r> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UsageTotals {
     pub usage: Usage,
-    /// The time from the start of each request to the end of validation; the times of concurrent requests add up.
+    /// The time from the start of each request to the end of validation; the times
+    /// of concurrent requests add up.
     pub asking: Duration,
 }
 

@@ -1,7 +1,8 @@
 //! What a map over a batch API holds of the limits, and what its batches used so far.
 //!
-//! In: what each answer of a batch used, and the name of the batch that is under way. Out: the mean that the next requests
-//! reserve, if the program wants it so, and the name for the message to others, who would wait for that batch.
+//! In: what each answer of a batch used, and the name of the batch that is under
+//! way. Out: the mean that the next requests reserve, if the program wants it so,
+//! and the name for the message to others, who would wait for that batch.
 
 use std::sync::{Arc, Mutex};
 
@@ -76,7 +77,8 @@ impl BatchRoom {
         })
     }
 
-    /// A batch was read to its end. If the mean is known from now on, calls that wait for room look again: returns whether.
+    /// A batch was read to its end. If the mean is known from now on, calls that
+    /// wait for room look again: returns whether.
     pub(crate) fn has_read(&self) -> bool {
         let mut state = lock(&self.state);
         if !self.reserves_mean || state.is_read || state.answers == 0 {

@@ -1,7 +1,8 @@
 //! The limits that concern one call, and how a call comes to them.
 //!
-//! Meters stand innermost first: the call's own, those of its node, those of what is around it (an agent, a flow, a map), and
-//! the run's. A request counts at each of them, once.
+//! Meters stand innermost first: the call's own, those of its node, those of what
+//! is around it (an agent, a flow, a map), and the run's. A request counts at each
+//! of them, once.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -18,12 +19,14 @@ use super::run::{LimitedNode, RunLimits};
 use crate::clock::{Clock, timeout_at};
 use crate::error::NodeError;
 
-/// The most requests of an agent for which no limit of requests is set anywhere: a loop must end, also if nobody thought of it.
+/// The most requests of an agent for which no limit of requests is set anywhere: a
+/// loop must end, also if nobody thought of it.
 const REQUESTS: u64 = 100;
 /// The same for its calls of tools, of which one answer may have several.
 const TOOL_CALLS: u64 = 200;
 
-/// The meters that concern one call: its own, its node's, those of the calls around it, and the run's.
+/// The meters that concern one call: its own, its node's, those of the calls around
+/// it, and the run's.
 pub struct CallLimits<'r> {
     /// Innermost first; empty where nothing is limited.
     pub(super) meters: Vec<Arc<Meter>>,
@@ -92,8 +95,8 @@ impl<'r> CallLimits<'r> {
         Ok(limits)
     }
 
-    /// The limits around each call of a flow: its own, then those around it. `default_requests` is the limit of requests if
-    /// nothing else sets one.
+    /// The limits around each call of a flow: its own, then those around it.
+    /// `default_requests` is the limit of requests if nothing else sets one.
     ///
     /// # Errors
     /// A `config_error`, if a limit is invalid.
@@ -170,7 +173,8 @@ impl<'r> CallLimits<'r> {
         !self.run.ignored && meters.all(|meter| figure(&meter.limits).is_none())
     }
 
-    /// Counts calls of tools that are about to be executed, at all meters or, if one refuses them, at none.
+    /// Counts calls of tools that are about to be executed, at all meters or, if
+    /// one refuses them, at none.
     pub(crate) fn charge_tools(&self, count: usize) -> Result<(), String> {
         let count = u64::try_from(count).unwrap_or(u64::MAX);
         let _gate = lock(&self.run.gate);
@@ -183,7 +187,8 @@ impl<'r> CallLimits<'r> {
         Ok(())
     }
 
-    /// What is wrong with limits and prices. It is asked before the first request, since a wrong limit protects nobody.
+    /// What is wrong with limits and prices. It is asked before the first request,
+    /// since a wrong limit protects nobody.
     fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         for meter in &self.meters {
@@ -222,7 +227,8 @@ impl<'r> CallLimits<'r> {
             .collect())
     }
 
-    /// Starts the time of the run, unless an earlier call has: a run's time counts from its first request.
+    /// Starts the time of the run, unless an earlier call has: a run's time counts
+    /// from its first request.
     pub(crate) fn begin_time(&self) {
         if let Some((_, meter)) = self.run_time() {
             meter.begin_time(self.clock.now());
@@ -270,7 +276,8 @@ fn meters_around<'m>(around: Option<&'m CallLimits<'_>>, run: &'m RunLimits) -> 
     }
 }
 
-/// Innermost first. A run that ignores its limits, as one that only looks at prompts does, has no meters at all.
+/// Innermost first. A run that ignores its limits, as one that only looks at
+/// prompts does, has no meters at all.
 fn unless_ignored(
     innermost: Arc<Meter>,
     around: &[Arc<Meter>],

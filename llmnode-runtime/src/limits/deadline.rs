@@ -1,4 +1,5 @@
-//! The time by which a call has to end: all of its attempts and waits together, by the clock of the run.
+//! The time by which a call has to end: all of its attempts and waits together, by
+//! the clock of the run.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -55,7 +56,8 @@ impl Deadline {
         };
         outcome.ok_or_else(|| {
             format!(
-                "the deadline of {:?} for the call of `{}` has passed; `deadline` sets a longer one",
+                "the deadline of {:?} for the call of `{}` has passed; `deadline` sets a longer \
+                 one",
                 self.duration, self.call
             )
         })

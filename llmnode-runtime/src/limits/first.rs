@@ -1,11 +1,14 @@
 //! The first request of a model, under a limit of tokens or money.
 //!
-//! What a provider adds to a prompt (a system text of its own, what it says of its tools) nobody sees before it has counted a
-//! request. Fifty requests at once would each take that much more than they have reserved. So the others wait until the first
-//! one has settled or begins to answer, and reserve what it has shown. They wait no longer than [`PATIENCE`], so that a slow
-//! answer holds up nobody for long; and each no longer than a part of its own time.
+//! What a provider adds to a prompt (a system text of its own, what it says of its
+//! tools) nobody sees before it has counted a request. Fifty requests at once would
+//! each take that much more than they have reserved. So the others wait until the
+//! first one has settled or begins to answer, and reserve what it has shown. They
+//! wait no longer than [`PATIENCE`], so that a slow answer holds up nobody for
+//! long; and each no longer than a part of its own time.
 //!
-//! A first request that teaches nothing, since it was refused or dropped, is followed by the next one in its place.
+//! A first request that teaches nothing, since it was refused or dropped, is
+//! followed by the next one in its place.
 
 use std::collections::HashMap;
 use std::pin::pin;
@@ -22,7 +25,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// A request that has a time limit spends at most one part in so many of it on the wait.
 const PART: u32 = 4;
 
-/// Held by the first request. Dropped before it [passes](FirstRequest::passes), it leaves its place to the next one.
+/// Held by the first request. Dropped before it [passes](FirstRequest::passes), it
+/// leaves its place to the next one.
 pub(super) struct FirstRequest<'c> {
     run: &'c RunLimits,
     model: &'c str,
@@ -40,7 +44,8 @@ enum Turn {
 }
 
 impl CallLimits<'_> {
-    /// Waits for the first request of the model, or returns that this is it. `time_limit`: the time that the request has.
+    /// Waits for the first request of the model, or returns that this is it.
+    /// `time_limit`: the time that the request has.
     pub(super) async fn first<'c>(
         &'c self,
         model: &'c str,

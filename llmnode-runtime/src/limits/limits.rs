@@ -5,30 +5,40 @@ use std::time::Duration;
 use crate::money::Money;
 use crate::text::const_setters;
 
-/// What a call, a node, a map or a run may spend: requests, tokens, money, executions of tools, and the time of a run. What
-/// is not set has no limit, except for a node with tools: its outermost call makes at most 100 requests and executes at most
-/// 200 tools, calls within included, unless limits for it say otherwise.
+/// What a call, a node, a map or a run may spend: requests, tokens, money,
+/// executions of tools, and the time of a run. What is not set has no limit, except
+/// for a node with tools: its outermost call makes at most 100 requests and
+/// executes at most 200 tools, calls within included, unless limits for it say
+/// otherwise.
 ///
-/// Limits are checked before each request, so no answer is thrown away: a valid answer that crosses a limit is
-/// returned, and the next request fails with `limit_exceeded`. They apply to:
+/// Limits are checked before each request, so no answer is thrown away: a valid
+/// answer that crosses a limit is returned, and the next request fails with
+/// `limit_exceeded`. They apply to:
 ///
 /// - [`Run::with_limits`](crate::Run::with_limits): all calls of a run together;
-/// - [`Run::with_node_limits`](crate::Run::with_node_limits), [`NodeFacts::limits`](crate::NodeFacts::limits):
-///   all calls of a node's type in a run together;
+/// - [`Run::with_node_limits`](crate::Run::with_node_limits),
+///   [`NodeFacts::limits`](crate::NodeFacts::limits): all calls of a node's type in
+///   a run together;
 /// - [`Map::limits`](crate::Map::limits): all calls of a map together;
-/// - [`Call::limits`](crate::Call::limits), [`Settings::limits`](crate::Settings::limits): each call by itself.
+/// - [`Call::limits`](crate::Call::limits),
+///   [`Settings::limits`](crate::Settings::limits): each call by itself.
 ///
-/// A call that a node makes through its [context](crate::Cx::call) also counts for the calls and nodes around it.
+/// A call that a node makes through its [context](crate::Cx::call) also counts for
+/// the calls and nodes around it.
 ///
-/// The number of requests is exact under any concurrency. Tokens and money are known only after the answer, so each
-/// request reserves the most that it can use: a token for each byte, figures for its attachments, what the provider added
-/// before, and `max_tokens`, or if that is not set the mean answer so far, at first 256 tokens (8,192 for Anthropic's models, which
-/// are sent a default) and the budget for thoughts. The first request of a model goes alone until it has settled or begins to
-/// answer, for 5 s at most: only then is known what its provider adds. A request that fits but for what others have reserved
-/// waits until they settle, in order of arrival; one alone always goes.
+/// The number of requests is exact under any concurrency. Tokens and money are
+/// known only after the answer, so each request reserves the most that it can use:
+/// a token for each byte, figures for its attachments, what the provider added
+/// before, and `max_tokens`, or if that is not set the mean answer so far, at first
+/// 256 tokens (8,192 for Anthropic's models, which are sent a default) and the
+/// budget for thoughts. The first request of a model goes alone until it has
+/// settled or begins to answer, for 5 s at most: only then is known what its
+/// provider adds. A request that fits but for what others have reserved waits until
+/// they settle, in order of arrival; one alone always goes.
 ///
-/// With `max_tokens` set, a limit is exceeded by one request at most. Without it, longer answers of the requests in flight
-/// exceed it, too. A limit of zero, or one that is not a number, is a `config_error` of the call before any request.
+/// With `max_tokens` set, a limit is exceeded by one request at most. Without it,
+/// longer answers of the requests in flight exceed it, too. A limit of zero, or one
+/// that is not a number, is a `config_error` of the call before any request.
 ///
 /// A call that has begun and is no longer polled keeps its reservation. So do the calls of a
 /// [`Map::stream`](crate::Map::stream) while the program awaits something else between two results. A call that waits
@@ -47,16 +57,19 @@ use crate::text::const_setters;
 pub struct Limits {
     /// The most requests to models, 1 or more. Each attempt is one.
     pub requests: Option<u64>,
-    /// The most tokens of prompts and answers, 1 or more, as providers report them. After an answer without usage,
-    /// this limit is `limit_unenforceable`.
+    /// The most tokens of prompts and answers, 1 or more, as providers report them.
+    /// After an answer without usage, this limit is `limit_unenforceable`.
     pub tokens: Option<u64>,
-    /// The most money, above 0, in the unit of the run's [prices](crate::Run::with_prices). For a model without a
-    /// price, and after an answer without usage, this limit is `limit_unenforceable`.
+    /// The most money, above 0, in the unit of the run's
+    /// [prices](crate::Run::with_prices). For a model without a price, and after an
+    /// answer without usage, this limit is `limit_unenforceable`.
     pub money: Option<f64>,
-    /// The most executions of tools, 1 or more. The calls of one answer that would cross it are not executed.
+    /// The most executions of tools, 1 or more. The calls of one answer that would
+    /// cross it are not executed.
     pub tool_calls: Option<u64>,
-    /// The longest time of a run by its clock, from its first request or visit of a graph's node, above 0. When it
-    /// has passed, a request under way is cut. On a node or a call this is a `config_error`: a call has a
+    /// The longest time of a run by its clock, from its first request or visit of a
+    /// graph's node, above 0. When it has passed, a request under way is cut. On a
+    /// node or a call this is a `config_error`: a call has a
     /// [`deadline`](crate::Settings::deadline).
     pub time: Option<Duration>,
 }

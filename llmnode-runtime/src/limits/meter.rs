@@ -1,7 +1,8 @@
 //! The counters of one scope: what was spent, and what is reserved.
 //!
-//! A limit is kept for what was *spent*; a request waits as long as *spent and reserved* together leave no room for it. So a
-//! limit may be passed by the last request, if that takes more than it has reserved, but never by two at once.
+//! A limit is kept for what was *spent*; a request waits as long as *spent and
+//! reserved* together leave no room for it. So a limit may be passed by the last
+//! request, if that takes more than it has reserved, but never by two at once.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -29,7 +30,8 @@ const ANSWER_BELOW_DEFAULT: u64 = 8_192;
 pub(super) struct Meter {
     pub(super) scope: Scope,
     pub(super) limits: Limits,
-    /// The limit of money, exactly. `None`: there is none, or it is no amount, which `faults` reports.
+    /// The limit of money, exactly. `None`: there is none, or it is no amount,
+    /// which `faults` reports.
     money: Option<Money>,
     counters: Mutex<Counters>,
     /// One permit, held by the first request in the queue until it leaves.
@@ -53,7 +55,8 @@ struct Counters {
     /// Answers whose tokens were reported, and those tokens: for the mean.
     answers: u64,
     answered: u64,
-    /// Why the limit of tokens cannot be enforced any longer. It stays: what one answer hid does not come back.
+    /// Why the limit of tokens cannot be enforced any longer. It stays: what one
+    /// answer hid does not come back.
     unknown_tokens: Option<Unknown>,
     unknown_money: Option<Unknown>,
     /// How many requests wait.
@@ -117,7 +120,8 @@ pub(super) enum Spent<'p> {
     Unsent,
     /// The provider answered with an error, and counted no tokens.
     Refused,
-    /// Not all is reported, as where a response breaks off: what is counts, and the rest by its estimate.
+    /// Not all is reported, as where a response breaks off: what is counts, and the
+    /// rest by its estimate.
     Estimated {
         usage: TokenUsage,
         /// About how many tokens of an answer had come. `None`: nobody knows of any.
@@ -187,8 +191,8 @@ impl Meter {
         }))
     }
 
-    /// Certain refusals come before unknown ones, and both before what a wait may change. A request that is not
-    /// `queued` does not overtake one that is.
+    /// Certain refusals come before unknown ones, and both before what a wait may
+    /// change. A request that is not `queued` does not overtake one that is.
     pub(super) fn capacity(&self, now: Instant, intent: Intent<'_>, queued: bool) -> Capacity {
         if self.left(now) == Some(Duration::ZERO) {
             return Capacity::Never(Refusal::Late(self.limits.time.unwrap_or_default()));
@@ -232,7 +236,8 @@ impl Meter {
         }
     }
 
-    /// Takes the room for a request that has found it free. The caller holds the gate between the two.
+    /// Takes the room for a request that has found it free. The caller holds the
+    /// gate between the two.
     pub(super) fn reserve(&self, now: Instant, intent: Intent<'_>) -> Hold {
         let mut counters = lock(&self.counters);
         counters.began.get_or_insert(now);
@@ -361,8 +366,9 @@ impl Hold {
                 answered,
                 price,
             } => self.estimate(*usage, *answered, *price),
-            // No estimate may hide that the limit cannot be enforced: what is not reported counts nothing here, and makes the
-            // meter refuse the next request.
+            // No estimate may hide that the limit cannot be enforced: what is not
+            // reported counts nothing here, and makes the meter refuse the next
+            // request.
             Spent::Read { tokens, money, .. } => Amount {
                 tokens: tokens.as_ref().copied().unwrap_or_default(),
                 money: money.as_ref().copied().unwrap_or_default(),
@@ -474,7 +480,8 @@ impl Counters {
             || money.is_some_and(|limit| self.money.is_full(limit.0))
     }
 
-    /// The refusal, if what requests of a batch have reserved leaves no room, whatever becomes of all others: it may take a day.
+    /// The refusal, if what requests of a batch have reserved leaves no room,
+    /// whatever becomes of all others: it may take a day.
     fn held_by_batch(&self, limits: Limits, money: Option<Money>) -> Option<Refusal> {
         let batch = self.batch.as_ref()?;
         let requests = Quantity {
@@ -536,7 +543,8 @@ impl Counters {
         }
     }
 
-    /// Notes what an answer took, and what it did not report. Of several unknown figures the first is told.
+    /// Notes what an answer took, and what it did not report. Of several unknown
+    /// figures the first is told.
     fn learn(&mut self, output: Option<u64>, tokens: Option<&Unknown>, money: Option<&Unknown>) {
         if let Some(output) = output {
             self.answers = self.answers.saturating_add(1);

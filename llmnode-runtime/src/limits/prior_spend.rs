@@ -1,7 +1,8 @@
 //! What a run had spent in earlier processes.
 //!
-//! A journal tells it attempt by attempt; it is summed up here by scope, and added to the meters before the first request. Prices
-//! are those of today: a journal holds usage, and a cost only where the program that wrote it had a price.
+//! A journal tells it attempt by attempt; it is summed up here by scope, and added
+//! to the meters before the first request. Prices are those of today: a journal
+//! holds usage, and a cost only where the program that wrote it had a price.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,13 +14,16 @@ use crate::ledger::{AttemptRecord, Estimate, NodeKey};
 use crate::money::Money;
 use crate::prices::{Price, PriceTier, Prices};
 
-/// What was spent on a flow or a map before it continues: in all, by the path of the node's type, and by its name.
+/// What was spent on a flow or a map before it continues: in all, by the path of
+/// the node's type, and by its name.
 #[derive(Default)]
 pub struct PriorSpend {
     prices: Arc<Prices>,
-    /// Includes what this process spent: the limits of a flow or a map start again with each run of it.
+    /// Includes what this process spent: the limits of a flow or a map start again
+    /// with each run of it.
     pub(super) all: Spending,
-    /// This and the following are without what this process spent: the meters of the run have counted that themselves.
+    /// This and the following are without what this process spent: the meters of
+    /// the run have counted that themselves.
     pub(super) run: Spending,
     /// By the path of the node's type.
     pub(super) nodes: HashMap<String, Spending>,
@@ -46,8 +50,9 @@ impl PriorSpend {
         }
     }
 
-    /// Adds an attempt of another process, or of this one. If it did not report its usage, its estimate counts, unless the
-    /// provider answered with an error or there was no connection.
+    /// Adds an attempt of another process, or of this one. If it did not report its
+    /// usage, its estimate counts, unless the provider answered with an error or
+    /// there was no connection.
     pub fn add(&mut self, node: &NodeKey, attempt: &AttemptRecord, by_this_process: bool) {
         if attempt.unsent {
             return;
@@ -68,7 +73,8 @@ impl PriorSpend {
             .model
             .as_deref()
             .and_then(|model| self.prices.in_tier(tier).of(model));
-        // The record of an answer lacks the name that was asked for, whose price may be the one that counts.
+        // The record of an answer lacks the name that was asked for, whose price
+        // may be the one that counts.
         let cost = attempt.cost.and_then(Money::from_f64);
         let one = Spending {
             requests: 1,

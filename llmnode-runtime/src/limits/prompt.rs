@@ -9,7 +9,8 @@ pub(crate) struct PromptTokens {
     pub(crate) most: u64,
     /// About the fewest. What a provider counts above that, it may have added itself.
     pub(crate) least: u64,
-    /// How many attachments there are. Some models count thirty times as many tokens for one as others.
+    /// How many attachments there are. Some models count thirty times as many
+    /// tokens for one as others.
     pub(crate) attachments: u64,
 }
 
@@ -29,7 +30,8 @@ pub(super) struct Counted {
     estimated: u128,
     /// The most tokens counted above [`PromptTokens::most`]: so many a provider has added.
     beyond: u64,
-    /// The fewest counted above [`PromptTokens::least`]: so many it may add to each request, such as a system prompt of its own.
+    /// The fewest counted above [`PromptTokens::least`]: so many it may add to each
+    /// request, such as a system prompt of its own.
     added: Option<u64>,
     /// The fewest counted above [`PromptTokens::least`] for one attachment.
     of_an_attachment: Option<u64>,

@@ -1,4 +1,5 @@
-//! Why a limit refuses a request, as a message: which limit, for what, how much was spent, and where it is set.
+//! Why a limit refuses a request, as a message: which limit, for what, how much was
+//! spent, and where it is set.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -209,7 +210,8 @@ impl Refusal {
         match self {
             Refusal::Spent { limit, spent } => {
                 format!(
-                    "the limit of {limit} for {scope} is reached: {spent} spent; it is set by {setter}"
+                    "the limit of {limit} for {scope} is reached: {spent} spent; it is set by \
+                     {setter}"
                 )
             }
             Refusal::Tools {
@@ -217,14 +219,16 @@ impl Refusal {
                 executed,
                 count,
             } => format!(
-                "the limit of {limit} for {scope} is reached: {executed} executed, and the model calls {count} more; it is set by {setter}"
+                "the limit of {limit} for {scope} is reached: {executed} executed, and the model \
+                 calls {count} more; it is set by {setter}"
             ),
             Refusal::Late(limit) => {
                 format!("the time limit of {limit:?} for {scope} is reached; it is set by {setter}")
             }
             Refusal::InBatch { limit, batch } => format!(
-                "the limit of {limit} for {scope} has no room: {batch} has reserved what is left, and may take a day; call again when \
-                 it has ended, raise the limit by {setter}, or limit the map alone, by `Map::limits`"
+                "the limit of {limit} for {scope} has no room: {batch} has reserved what is left, \
+                 and may take a day; call again when it has ended, raise the limit by {setter}, or \
+                 limit the map alone, by `Map::limits`"
             ),
             Refusal::Unenforceable { limit, unknown } => {
                 format!("the limit of {limit} for {scope} cannot be enforced: {unknown}")
@@ -241,7 +245,8 @@ impl fmt::Display for Unknown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Unknown::Usage => f.write_str(
-                "an answer came without its usage; have the server report it, or limit requests or time instead",
+                "an answer came without its usage; have the server report it, or limit requests or \
+                 time instead",
             ),
             Unknown::Price { model, prices_made } => {
                 write!(f, "the model {model:?} has no price")?;
@@ -252,14 +257,17 @@ impl fmt::Display for Unknown {
             }
             Unknown::TierPrice { model, setter } => write!(
                 f,
-                "the model {model:?} has no price for that; set it by `Price::{setter}`, in the table of `Run::with_prices`"
+                "the model {model:?} has no price for that; set it by `Price::{setter}`, in the \
+                 table of `Run::with_prices`"
             ),
             Unknown::CacheWrite(model) => write!(
                 f,
-                "the model {model:?} wrote to a cache, which has no price; set it by `Price::cache_write`"
+                "the model {model:?} wrote to a cache, which has no price; set it by \
+                 `Price::cache_write`"
             ),
             Unknown::Model => f.write_str(
-                "the model that answered has no name; set `model`, and its price by `Run::with_prices`",
+                "the model that answered has no name; set `model`, and its price by \
+                 `Run::with_prices`",
             ),
         }
     }

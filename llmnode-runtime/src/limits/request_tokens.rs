@@ -1,9 +1,11 @@
 //! What a request may use: the tokens of all that it carries, and of the answer that it allows.
 //!
-//! In comes a request as the attempt loop has it, before an API writes it. Out goes what a reservation makes room for. It has to
-//! see whatever reaches the model: texts, calls and their results, tools and schemas, attachments, what goes back to a
-//! provider as it came, and the fields that a program adds itself. What only the provider adds is learned from its first
-//! counts ([`first`](super::first)). Without a limit nobody asks.
+//! In comes a request as the attempt loop has it, before an API writes it. Out goes
+//! what a reservation makes room for. It has to see whatever reaches the model:
+//! texts, calls and their results, tools and schemas, attachments, what goes back
+//! to a provider as it came, and the fields that a program adds itself. What only
+//! the provider adds is learned from its first counts ([`first`](super::first)).
+//! Without a limit nobody asks.
 
 use llmnode_model::{Attachment, ChatModel, Message, Reasoning, Request};
 use llmnode_reader::OutputSchema;
@@ -18,7 +20,8 @@ pub(crate) struct RequestTokens {
     pub(crate) answer: AnswerTokens,
     /// The most that the model thinks, where the answer has no other limit.
     pub(crate) thinking: u64,
-    /// How many answers the program asks for in a field of the provider's own: each costs, and one is read.
+    /// How many answers the program asks for in a field of the provider's own: each
+    /// costs, and one is read.
     pub(crate) answers: u64,
 }
 
@@ -72,7 +75,8 @@ impl AnswerTokens {
     }
 }
 
-/// One token per byte of all that a request carries, less for what is packed, and a figure for each attachment.
+/// One token per byte of all that a request carries, less for what is packed, and a
+/// figure for each attachment.
 fn most_tokens(request: &Request) -> u64 {
     let attached = request.messages.iter().flat_map(Message::attachments);
     let attached = attached

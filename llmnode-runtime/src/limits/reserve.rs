@@ -1,9 +1,11 @@
 //! What one request has reserved, until its spending is known.
 //!
-//! A reservation is settled in one of four ways, each of which counts something else: the request was never sent (nothing), the
-//! provider refused it without reading it (a request, no tokens), it was answered with usage (that usage), or it broke off (what
-//! was reported, and an estimate of the rest). Whoever drops a reservation settles it in the last of these ways: a future that
-//! is cancelled has no other chance to say what it cost.
+//! A reservation is settled in one of four ways, each of which counts something
+//! else: the request was never sent (nothing), the provider refused it without
+//! reading it (a request, no tokens), it was answered with usage (that usage), or
+//! it broke off (what was reported, and an estimate of the rest). Whoever drops a
+//! reservation settles it in the last of these ways: a future that is cancelled has
+//! no other chance to say what it cost.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,11 +53,14 @@ impl CallLimits<'_> {
             .await
     }
 
-    /// Reserves with every meter, in the order of arrival. `names`: of the model, the most reliable first. `time_limit`: the
-    /// time that the request has. `batch`: of the map, if it is asked by a batch.
+    /// Reserves with every meter, in the order of arrival. `names`: of the model,
+    /// the most reliable first. `time_limit`: the time that the request has.
+    /// `batch`: of the map, if it is asked by a batch.
     ///
-    /// It tries again whenever its turn comes in the queue of the meter that was full, and keeps its place there as long as that
-    /// meter is the one that is full. Prices and estimates are looked up in each turn, as they may have changed meanwhile.
+    /// It tries again whenever its turn comes in the queue of the meter that was
+    /// full, and keeps its place there as long as that meter is the one that is
+    /// full. Prices and estimates are looked up in each turn, as they may have
+    /// changed meanwhile.
     pub(crate) async fn reserve_in<'c>(
         &'c self,
         tier: PriceTier,
@@ -77,7 +82,8 @@ impl CallLimits<'_> {
         loop {
             let intent = self.intent((tier, batch), &tokens, &names);
             let outcome = self.holds(intent, ticket.as_ref());
-            // A place in the queue of another meter than the full one is given up: it would hold others up for nothing.
+            // A place in the queue of another meter than the full one is given up:
+            // it would hold others up for nothing.
             let kept = match &outcome {
                 Err((full, Capacity::Later)) => ticket.take_if(|ticket| ticket.is_for(full)),
                 _ => None,
@@ -149,8 +155,8 @@ impl<'c> Reservation<'c> {
         }
     }
 
-    /// It is asked in another way than it was reserved for, and may cost more than that: gives back what it holds, and waits for
-    /// room at the other price.
+    /// It is asked in another way than it was reserved for, and may cost more than
+    /// that: gives back what it holds, and waits for room at the other price.
     ///
     /// # Errors
     /// As [`CallLimits::reserve_in`]. Then nothing is held.
@@ -285,7 +291,8 @@ impl<'c> Reservation<'c> {
         }
     }
 
-    /// The answer is whole, so what it does not report is unknown. `reported`: the model's name in the answer.
+    /// The answer is whole, so what it does not report is unknown. `reported`: the
+    /// model's name in the answer.
     fn read(&self, usage: TokenUsage, reported: Option<&str>) -> Spent<'c> {
         self.learn(usage);
         Spent::Read {
@@ -310,7 +317,8 @@ impl<'c> Reservation<'c> {
         }
     }
 
-    /// The one place where holds become counts. After it, the reservation is empty, and dropping it does nothing.
+    /// The one place where holds become counts. After it, the reservation is empty,
+    /// and dropping it does nothing.
     fn close(&mut self, spent: &Spent<'_>) {
         if self.holds.is_empty() {
             return;
@@ -360,7 +368,8 @@ fn larger(one: Option<TokenUsage>, other: Option<TokenUsage>) -> Option<TokenUsa
     }
 }
 
-/// About how many tokens were written of what is no answer: a refusal, or what was filtered or failed. `None`: it is one.
+/// About how many tokens were written of what is no answer: a refusal, or what was
+/// filtered or failed. `None`: it is one.
 fn written_without_an_answer(completion: &Completion) -> Option<u64> {
     let is_withheld = matches!(
         completion.finish,

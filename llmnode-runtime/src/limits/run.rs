@@ -14,8 +14,8 @@ use super::prompt::Counted;
 use super::refusal::Scope;
 use crate::prices::Prices;
 
-/// The limits of a run and of its nodes, with their counters. Clones share the counters; setting a limit again resets its
-/// counter.
+/// The limits of a run and of its nodes, with their counters. Clones share the
+/// counters; setting a limit again resets its counter.
 #[derive(Clone, Default)]
 pub struct RunLimits {
     pub(super) run: Option<Arc<Meter>>,
@@ -86,7 +86,8 @@ impl RunLimits {
         self.named.get(name).cloned()
     }
 
-    /// The meter of all calls of a node. What the program sets for it comes before what its attribute says.
+    /// The meter of all calls of a node. What the program sets for it comes before
+    /// what its attribute says.
     pub(super) fn node(&self, node: LimitedNode) -> Option<Arc<Meter>> {
         if let Some(meter) = self.nodes.get(node.path) {
             return Some(Arc::clone(meter));

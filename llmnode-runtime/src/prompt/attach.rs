@@ -25,8 +25,8 @@ use llmnode_model::{Attachment, Audio, File, Image};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be written as `:attach`",
     label = "not an attachment",
-    note = "`:attach` takes `llmnode::Image`, `File` and `Audio`, and `Option`, `Vec`, arrays and slices of them; write \
-            `{{name}}` for text"
+    note = "`:attach` takes `llmnode::Image`, `File` and `Audio`, and `Option`, `Vec`, arrays and \
+            slices of them; write `{{name}}` for text"
 )]
 pub trait PromptAttachment {
     /// Passes on what is to be attached, in order.

@@ -1,6 +1,7 @@
-//! Checks whether a field has a `Display`, where the macro cannot know it. Generated code checks it where the prompt names
-//! the field, by [`DisplayProbe`]. The field gets a segment in any case, by [`SegmentProbe`], so that there is no second
-//! error.
+//! Checks whether a field has a `Display`, where the macro cannot know it.
+//! Generated code checks it where the prompt names the field, by [`DisplayProbe`].
+//! The field gets a segment in any case, by [`SegmentProbe`], so that there is no
+//! second error.
 
 use std::fmt::{self, Display};
 use std::marker::PhantomData;
@@ -8,11 +9,14 @@ use std::marker::PhantomData;
 use super::segment::Segment;
 use super::values::PromptValue;
 
-/// A value that fills the variable `Name` at a line and column of a prompt: anything that implements [`Display`].
+/// A value that fills the variable `Name` at a line and column of a prompt:
+/// anything that implements [`Display`].
 #[diagnostic::on_unimplemented(
-    message = "`{{{Name}}}` is of the type `{Self}`, which has no text of its own; write `{{{Name}:attach}}` (at {LINE}:{COLUMN})",
+    message = "`{{{Name}}}` is of the type `{Self}`, which has no text of its own; write \
+               `{{{Name}:attach}}` (at {LINE}:{COLUMN})",
     label = "has no `Display`",
-    note = "`:attach` takes the images, files and sound of llmnode; a type of the program's own implements `Display`"
+    note = "`:attach` takes the images, files and sound of llmnode; a type of the program's own \
+            implements `Display`"
 )]
 pub trait PromptText<Name, const LINE: usize, const COLUMN: usize> {}
 
@@ -22,7 +26,8 @@ impl<T: Display, Name, const LINE: usize, const COLUMN: usize> PromptText<Name, 
 {
 }
 
-/// Takes the place of a field of the type `T` in a format string: it can be displayed if the field can.
+/// Takes the place of a field of the type `T` in a format string: it can be
+/// displayed if the field can.
 #[derive(Debug)]
 pub struct DisplayProbe<T, Name, const LINE: usize, const COLUMN: usize>(PhantomData<(T, Name)>);
 
@@ -45,7 +50,8 @@ impl<T: PromptText<Name, LINE, COLUMN>, Name, const LINE: usize, const COLUMN: u
     }
 }
 
-/// A field that a prompt may not be able to write. Method resolution takes the first of the two segments that fits.
+/// A field that a prompt may not be able to write. Method resolution takes the
+/// first of the two segments that fits.
 #[derive(Debug)]
 pub struct SegmentProbe<'a, T>(pub &'a T);
 

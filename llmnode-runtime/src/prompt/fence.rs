@@ -1,10 +1,12 @@
 //! Text from outside, in a fence of backticks that it cannot close.
 //!
-//! In Markdown (CommonMark) a fence is closed by a line of at least as many backticks as opened it. So the fence is one
-//! backtick longer than the longest run of them in the text, wherever in a line that is.
+//! In Markdown (CommonMark) a fence is closed by a line of at least as many
+//! backticks as opened it. So the fence is one backtick longer than the longest run
+//! of them in the text, wherever in a line that is.
 //!
-//! Retrieved text writes its own fence, however its `Display` gets into a prompt. The flag `-`, which the implementations of
-//! std ignore, asks for the text without it.
+//! Retrieved text writes its own fence, however its `Display` gets into a prompt.
+//! The flag `-`, which the implementations of std ignore, asks for the text without
+//! it.
 
 use std::fmt::{self, Display, Write};
 
@@ -12,7 +14,8 @@ use std::fmt::{self, Display, Write};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be written as `:fence`",
     label = "has no `Display`",
-    note = "`:fence` takes text, such as a `String`; hold the value in a field as the text that the model is to read"
+    note = "`:fence` takes text, such as a `String`; hold the value in a field as the text that \
+            the model is to read"
 )]
 pub trait PromptFence {
     /// Writes the text between two lines of backticks.

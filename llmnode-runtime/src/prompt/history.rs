@@ -4,11 +4,13 @@ use llmnode_model::{Attachment, Message, Role};
 
 /// Operations on a history. It is in the prelude.
 ///
-/// Both cut whole turns: what is left begins with a user message, and the last turn stays, so every provider takes it. A *turn* is
-/// a user message with all that follows it: calls of tools, their results, and the answer.
+/// Both cut whole turns: what is left begins with a user message, and the last turn
+/// stays, so every provider takes it. A *turn* is a user message with all that
+/// follows it: calls of tools, their results, and the answer.
 pub trait History {
-    /// Keeps at most this many messages, the newest ones, from a user message on. If the last turn alone has more, it stays whole.
-    /// Returns how many messages went.
+    /// Keeps at most this many messages, the newest ones, from a user message on.
+    /// If the last turn alone has more, it stays whole. Returns how many messages
+    /// went.
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;
@@ -28,12 +30,14 @@ pub trait History {
     /// ```
     fn cut(&mut self, newest: usize) -> usize;
 
-    /// Keeps at most this many tokens, the newest turns. If the last turn alone has more, it stays whole. Returns how many messages
-    /// went.
+    /// Keeps at most this many tokens, the newest turns. If the last turn alone has
+    /// more, it stays whole. Returns how many messages went.
     ///
-    /// Turns of `report.history()` have the figures of the provider, also after they were stored as JSON. Other messages are
-    /// estimated: a token is four characters, and an attachment has a figure by its type and size. Instructions, tools and the
-    /// schema of the answer are not counted: they are no part of a history.
+    /// Turns of `report.history()` have the figures of the provider, also after
+    /// they were stored as JSON. Other messages are estimated: a token is four
+    /// characters, and an attachment has a figure by its type and size.
+    /// Instructions, tools and the schema of the answer are not counted: they are
+    /// no part of a history.
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;
@@ -72,14 +76,16 @@ impl History for Vec<Message> {
 
 /// Where the first turn begins at or behind `at`, or else the last one.
 ///
-/// Looking forward keeps fewer messages than asked for, never more; only if that would leave none, the last turn stays.
+/// Looking forward keeps fewer messages than asked for, never more; only if that
+/// would leave none, the last turn stays.
 fn turn_from(history: &[Message], at: usize) -> usize {
     let next = (at..history.len()).find(|index| begins_turn(history, *index));
     next.or_else(|| (0..at).rev().find(|index| begins_turn(history, *index)))
         .unwrap_or(0)
 }
 
-/// A user message behind another one belongs to its turn. One behind the results of tools only asks for the answer.
+/// A user message behind another one belongs to its turn. One behind the results of
+/// tools only asks for the answer.
 fn begins_turn(history: &[Message], at: usize) -> bool {
     if role_at(history, at) != Some(Role::User) {
         return false;
@@ -108,8 +114,9 @@ fn drop_first(history: &mut Vec<Message>, first: usize) -> usize {
 
 /// The tokens of each message.
 ///
-/// A provider counts all messages up to an answer, not each. So what lies between two answers that were counted has the
-/// difference of their counts, shared among those messages in the proportion of their estimates.
+/// A provider counts all messages up to an answer, not each. So what lies between
+/// two answers that were counted has the difference of their counts, shared among
+/// those messages in the proportion of their estimates.
 fn tokens(history: &[Message]) -> Vec<u64> {
     let mut tokens: Vec<u64> = history.iter().map(estimated).collect();
     let mut last_counted: Option<(usize, u64)> = None;
@@ -127,7 +134,8 @@ fn tokens(history: &[Message]) -> Vec<u64> {
     tokens
 }
 
-/// Scales estimates so that their sum is `exact`. What rounding leaves over goes to the last one, which is the answer.
+/// Scales estimates so that their sum is `exact`. What rounding leaves over goes to
+/// the last one, which is the answer.
 fn share(tokens: &mut [u64], exact: u64) {
     let estimated = tokens.iter().sum::<u64>().max(1);
     let mut left = exact;
@@ -153,13 +161,13 @@ fn estimated(message: &Message) -> u64 {
 
 /// A field that `#[node(history)]` marks: anything that can be borrowed as a slice of messages.
 ///
-/// That is a `Vec<Message>`, a `&[Message]`, an array, a `Box` or an `Arc` of a slice, a reference to any of them, or your
-/// own type with `AsRef<[Message]>`.
+/// That is a `Vec<Message>`, a `&[Message]`, an array, a `Box` or an `Arc` of a
+/// slice, a reference to any of them, or your own type with `AsRef<[Message]>`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the history of a node",
     label = "no messages",
-    note = "`#[node(history)]` takes a `Vec<Message>`, a `&[Message]`, or another type with `AsRef<[Message]>`; an empty \
-            history adds nothing, so there is no need for an `Option`"
+    note = "`#[node(history)]` takes a `Vec<Message>`, a `&[Message]`, or another type with \
+            `AsRef<[Message]>`; an empty history adds nothing, so there is no need for an `Option`"
 )]
 pub trait PromptHistory: AsRef<[Message]> {}
 
@@ -226,7 +234,8 @@ mod tests {
 
     #[test]
     fn counted_figures_go_before_estimates() {
-        // Each turn has two tokens by estimate. By the provider: unknown, 100, 10, and unknown again.
+        // Each turn has two tokens by estimate. By the provider: unknown, 100, 10,
+        // and unknown again.
         let some = || history(&[Some(500), Some(600), Some(610), None]);
         for (most, gone) in [
             (0, 6),

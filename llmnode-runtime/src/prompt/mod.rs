@@ -1,19 +1,26 @@
 //! From the fields of a node to the messages of its request.
 //!
-//! The macro has cut the prompt into [`generated::Segment`]s: literal texts, and values with the way in which each is written
-//! (`{a}`, `{a:list}`, `{a:json}`, `{a:fence}`, ..). Messages come out, or a sentence on what cannot be sent. In this order:
+//! The macro has cut the prompt into [`generated::Segment`]s: literal texts, and
+//! values with the way in which each is written (`{a}`, `{a:list}`, `{a:json}`,
+//! `{a:fence}`, ..). Messages come out, or a sentence on what cannot be sent. In
+//! this order:
 //!
-//! 1. Instructions, then examples, then the history, then the prompt itself: what stays the same from call to call stands
-//!    first, so that providers find it in their caches. `prompt.rs` notes where each of these parts ends.
-//! 2. Each message is written in two passes over its segments: one that counts bytes, and one that writes into a text of
-//!    exactly that size. A value is inserted once and never read again as a template, so nothing in it can act as one.
-//! 3. Attachments are not text: they are collected while their message is written, and the sum of their sizes is checked at
-//!    the end.
+//! 1. Instructions, then examples, then the history, then the prompt itself: what
+//!    stays the same from call to call stands first, so that providers find it in
+//!    their caches. `prompt.rs` notes where each of these parts ends.
+//! 2. Each message is written in two passes over its segments: one that counts
+//!    bytes, and one that writes into a text of exactly that size. A value is
+//!    inserted once and never read again as a template, so nothing in it can act as
+//!    one.
+//! 3. Attachments are not text: they are collected while their message is written,
+//!    and the sum of their sizes is checked at the end.
 //!
-//! There is one trait for each way to write a value (`values.rs`, `fence.rs`, `attach.rs`, `history.rs`), so that the compiler
-//! says what is wrong with *this* variable. `display_probe.rs` and `state_path.rs` only serve such messages.
+//! There is one trait for each way to write a value (`values.rs`, `fence.rs`,
+//! `attach.rs`, `history.rs`), so that the compiler says what is wrong with *this*
+//! variable. `display_probe.rs` and `state_path.rs` only serve such messages.
 //!
-//! The room knows nothing of requests, models or schemas. What a form of answers adds to a prompt is added by `run/`.
+//! The room knows nothing of requests, models or schemas. What a form of answers
+//! adds to a prompt is added by `run/`.
 
 mod attach;
 mod display_probe;

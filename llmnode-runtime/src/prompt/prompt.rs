@@ -1,10 +1,12 @@
 //! Renders segments and values to the text of a message, and notes where the parts of a prompt end.
 //!
-//! A prompt is written in two passes over the same segments: the first counts bytes, the second writes them
-//! into a string of exactly that size. A value is inserted once and never read again as a template.
+//! A prompt is written in two passes over the same segments: the first counts
+//! bytes, the second writes them into a string of exactly that size. A value is
+//! inserted once and never read again as a template.
 //!
-//! Generated code calls [`Prompt::system`], the examples, [`Prompt::history`] and [`Prompt::user`] in this order. A fault does not
-//! stop it, since generated code has no `?` for it: the first one is kept, and [`Prompt::finish`] returns it.
+//! Generated code calls [`Prompt::system`], the examples, [`Prompt::history`] and
+//! [`Prompt::user`] in this order. A fault does not stop it, since generated code
+//! has no `?` for it: the first one is kept, and [`Prompt::finish`] returns it.
 
 use std::fmt::{self, Write};
 
@@ -24,7 +26,8 @@ pub struct Prompt {
     /// The first fault.
     failed: Option<String>,
     pub(crate) section: Section,
-    /// Index of the first message of the conversation: behind instructions and examples. `None`: nothing has marked it.
+    /// Index of the first message of the conversation: behind instructions and
+    /// examples. `None`: nothing has marked it.
     conversation_start: Option<usize>,
     /// Index of the first message of the history. `None`: the node has no field for one.
     history_start: Option<usize>,
@@ -32,7 +35,8 @@ pub struct Prompt {
     is_chat: bool,
     /// How many bytes of the user's message stand before its first value.
     shared_text: usize,
-    /// A variable that stands before a long fixed text, and how many bytes of the message are fixed.
+    /// A variable that stands before a long fixed text, and how many bytes of the
+    /// message are fixed.
     early: Option<EarlyValue>,
 }
 
@@ -78,8 +82,9 @@ impl Prompt {
         self.messages.extend_from_slice(history);
     }
 
-    /// Writes the prompt itself, which ends the conversation. How much of its beginning is the same in all calls of the node is
-    /// noted, for providers' caches.
+    /// Writes the prompt itself, which ends the conversation. How much of its
+    /// beginning is the same in all calls of the node is noted, for providers'
+    /// caches.
     pub fn user(&mut self, segments: &[Segment<'_>]) {
         self.begin_conversation();
         self.shared_text = literal_beginning(segments);
@@ -111,8 +116,9 @@ impl Prompt {
         &self.messages
     }
 
-    /// Says that what is written from here on is the conversation, which the history of a next call has again. What stands
-    /// before it is instructions and examples, which the next call writes itself.
+    /// Says that what is written from here on is the conversation, which the
+    /// history of a next call has again. What stands before it is instructions and
+    /// examples, which the next call writes itself.
     pub fn begin_conversation(&mut self) {
         if !self.is_example() {
             self.conversation_start.get_or_insert(self.messages.len());
@@ -158,14 +164,15 @@ impl Prompt {
         let attached: usize = attachments.map(Attachment::sent_bytes).sum();
         if attached > MAX_TOTAL {
             return Err(format!(
-                "the prompt's attachments have {attached} bytes as they are sent, more than the {MAX_TOTAL} of a \
-                 request; attach fewer, or name them by URL or id"
+                "the prompt's attachments have {attached} bytes as they are sent, more than the \
+                 {MAX_TOTAL} of a request; attach fewer, or name them by URL or id"
             ));
         }
         Ok(self.messages)
     }
 
-    /// Adds a message. A system message without text is left out: it says nothing, and some providers refuse it.
+    /// Adds a message. A system message without text is left out: it says nothing,
+    /// and some providers refuse it.
     pub fn push(&mut self, message: Message) {
         self.reserve_messages(1);
         if message.role != Role::System || !message.content.is_empty() {
@@ -202,14 +209,16 @@ impl Prompt {
             return Message::new(role, "");
         };
         let mut message = Message::new(role, String::with_capacity(size));
-        // A message notes at which byte of its text an attachment stands. So the text is written up to each attachment before
-        // that is added: each slice ends with one.
+        // A message notes at which byte of its text an attachment stands. So the
+        // text is written up to each attachment before that is added: each slice
+        // ends with one.
         for run in segments.split_inclusive(|segment| segment.as_attachment().is_some()) {
             let joined = Joined {
                 segments: run,
                 with_texts: true,
             };
-            // Counting succeeded, so writing does, unless a `Display` contradicts itself; then the text is cut.
+            // Counting succeeded, so writing does, unless a `Display` contradicts
+            // itself; then the text is cut.
             if write!(message.content, "{joined}").is_err() {
                 self.fail(&format!("a value of `{part}` could not be written as text"));
             }

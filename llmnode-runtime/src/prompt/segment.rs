@@ -48,7 +48,8 @@ impl<'a> Segment<'a> {
         Segment(Piece::Json(value))
     }
 
-    /// `{field:fence}`: the text between two lines of backticks, more of them than the text has in a row.
+    /// `{field:fence}`: the text between two lines of backticks, more of them than
+    /// the text has in a row.
     pub const fn fence<T: PromptFence>(value: &'a T) -> Self {
         Segment(Piece::Fence(value))
     }

@@ -13,8 +13,9 @@ pub struct Column<const NUMBER: usize>;
 
 /// The value that a step of a prompt's path is read from; `Location` is the position of the step.
 ///
-/// It only improves a message: whether a path exists in the state is decided by types, for which the compiler can underline
-/// only the whole prompt. So the type that it names carries the position.
+/// It only improves a message: whether a path exists in the state is decided by
+/// types, for which the compiler can underline only the whole prompt. So the type
+/// that it names carries the position.
 #[derive(Debug)]
 pub struct PromptAt<Location, T> {
     read: T,

@@ -1,7 +1,8 @@
-//! The values that fill prompt variables: one trait for each way to write them, so that each has its own message.
+//! The values that fill prompt variables: one trait for each way to write them, so
+//! that each has its own message.
 //!
-//! All of them write into a `dyn Write` and not into a `String`: the same code counts bytes in the first pass over a prompt and
-//! writes them in the second.
+//! All of them write into a `dyn Write` and not into a `String`: the same code
+//! counts bytes in the first pass over a prompt and writes them in the second.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::fmt::{self, Display, Write};
@@ -13,8 +14,9 @@ use serde::Serialize;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot fill a prompt variable",
     label = "has no `Display`",
-    note = "write `{{name:list}}` for a list, `{{name:json}}` for data, `{{name:?}}` for its `Debug` form, \
-            `{{name:or(none)}}` for an `Option`, `{{name:attach}}` for an image or a file, or implement `Display`"
+    note = "write `{{name:list}}` for a list, `{{name:json}}` for data, `{{name:?}}` for its \
+            `Debug` form, `{{name:or(none)}}` for an `Option`, `{{name:attach}}` for an image or a \
+            file, or implement `Display`"
 )]
 pub trait PromptValue: Display {}
 
@@ -31,8 +33,8 @@ impl<T: Display> PromptItem for T {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be written as `:list`",
     label = "not a list of values with `Display`",
-    note = "`:list` takes slices, arrays, `Vec`, `VecDeque` and sets whose elements implement `Display`; \
-            write `{{name:json}}` for other data"
+    note = "`:list` takes slices, arrays, `Vec`, `VecDeque` and sets whose elements implement \
+            `Display`; write `{{name:json}}` for other data"
 )]
 pub trait PromptList {
     /// Writes one line per element.
@@ -60,7 +62,8 @@ pub trait PromptJson {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be written with `:or(...)`",
     label = "not an `Option` of a value with `Display`",
-    note = "`:or(...)` says what stands for an absent `Option`; write `{{name}}` for a value that is always there"
+    note = "`:or(...)` says what stands for an absent `Option`; write `{{name}}` for a value that \
+            is always there"
 )]
 pub trait PromptOption {
     /// Writes the value, or `absent`.
@@ -110,7 +113,8 @@ impl std::io::Write for Bytes<'_> {
     }
 }
 
-/// Writes `- item` lines; `(none)` tells the model that there is nothing, where an empty text would look like a mistake.
+/// Writes `- item` lines; `(none)` tells the model that there is nothing, where an
+/// empty text would look like a mistake.
 fn write_items<'a, T: PromptItem + 'a>(
     items: impl Iterator<Item = &'a T>,
     to: &mut dyn Write,

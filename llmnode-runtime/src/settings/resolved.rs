@@ -1,8 +1,9 @@
 //! The settings of one call, resolved from those of the call, the model, the run and the node.
 //!
 //! [`Resolved::new`] refuses what cannot be for this node before anything is sent; [`Resolved::apply_to`] writes what is sent into a
-//! request, once for each model that is asked, and refuses what cannot be sent to that model. Faults of one kind are collected, so
-//! that the error lists all of them.
+//! request, once for each model that is asked, and refuses what cannot be sent to
+//! that model. Faults of one kind are collected, so that the error lists all of
+//! them.
 
 use std::time::Duration;
 
@@ -16,7 +17,8 @@ use super::settings::{EMPTY_SETTINGS, Settings};
 use crate::error::NodeError;
 use crate::output::AnswerKind;
 
-/// The nearest level that sets a field wins. Fields are looked up when they are needed: most calls need few.
+/// The nearest level that sets a field wins. Fields are looked up when they are
+/// needed: most calls need few.
 pub(crate) struct Resolved<'p> {
     pub(crate) stacks: Stacks<'p>,
     run_model_ignored: bool,
@@ -81,7 +83,8 @@ impl<'p> Resolved<'p> {
             .unwrap_or(true)
     }
 
-    /// Not the run or the call: it is the node that lists tools which otherwise are called only natively.
+    /// Not the run or the call: it is the node that lists tools which otherwise are
+    /// called only natively.
     pub(crate) fn node_asks_for_calls_in_text(&self) -> bool {
         let [_, _, node, _] = self.stacks.levels;
         node.calls_in_text == Some(true)
@@ -93,7 +96,8 @@ impl<'p> Resolved<'p> {
             .unwrap_or(true)
     }
 
-    /// Writes what is sent into the request. `model`: settings of a registered model; `None`: the run's own is asked.
+    /// Writes what is sent into the request. `model`: settings of a registered
+    /// model; `None`: the run's own is asked.
     ///
     /// # Errors
     /// A `config_error` with all that cannot be sent.
@@ -135,7 +139,8 @@ impl<'p> Resolved<'p> {
         NodeError::refuse(faults)
     }
 
-    /// The tokens of the window of a model, as somebody has set them. `model`: settings of a registered model.
+    /// The tokens of the window of a model, as somebody has set them. `model`:
+    /// settings of a registered model.
     pub(crate) fn window(&self, model: Option<&Settings>) -> Option<u64> {
         let model = model.unwrap_or(EMPTY_SETTINGS);
         let [call, run, node, defaults] = self.stacks.levels;
@@ -171,7 +176,8 @@ impl<'p> Resolved<'p> {
         let levels @ [call, _, node, _] = self.stacks.levels;
         let mut faults = Vec::new();
         if self.stacks.nearest(|level| level.attempts) == Some(0) {
-            let none = "attempts is 0; it counts all executions of the node, the first included: write 1 or more";
+            let none = "attempts is 0; it counts all executions of the node, the first included: \
+                        write 1 or more";
             faults.push(none.to_owned());
         }
         let again = call
@@ -179,7 +185,10 @@ impl<'p> Resolved<'p> {
             .or(node.attempts)
             .filter(|attempts| *attempts > 1 && !node_kind.idempotent);
         faults.extend(again.map(|attempts| {
-            format!("attempts is {attempts}, but this node is not idempotent: it must not be executed again")
+            format!(
+                "attempts is {attempts}, but this node is not idempotent: it must not be executed \
+                 again"
+            )
         }));
         faults.extend(self.inverted_wait());
         let executions = Failures::Category(Category::ExecError);
@@ -283,7 +292,8 @@ fn asks_again(call: &Settings) -> bool {
         || steps.any(Recovery::asks_again)
 }
 
-/// What is wrong with the stacks of one level: each alone, and beside the others and the short forms of the same level.
+/// What is wrong with the stacks of one level: each alone, and beside the others
+/// and the short forms of the same level.
 fn recovery_faults(level: &Settings, fallback: bool, answers: AnswerKind) -> Vec<String> {
     let mut faults = Vec::new();
     let mut keys = Vec::new();
@@ -316,7 +326,8 @@ fn set_in_both_forms(level: &Settings, failures: Failures) -> Option<String> {
     ))
 }
 
-/// What is wrong with a request as the settings made it. `model`: the settings of a registered model.
+/// What is wrong with a request as the settings made it. `model`: the settings of a
+/// registered model.
 fn request_faults(request: &Request, model: Option<&Settings>) -> Vec<String> {
     let mut faults = Vec::new();
     faults.extend(invalid_values(
@@ -358,8 +369,10 @@ fn misplaced_on_model(model: &Settings) -> impl Iterator<Item = String> {
         ("label", !model.labels.is_empty()),
     ];
     stated.into_iter().filter(|(_, is)| *is).map(|(name, _)| {
-        format!("{name} is set for a registered model, whose settings only say how it is asked; set it on the run, the \
-                 node or the call")
+        format!(
+            "{name} is set for a registered model, whose settings only say how it is asked; set it \
+             on the run, the node or the call"
+        )
     })
 }
 

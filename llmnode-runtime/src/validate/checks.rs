@@ -7,7 +7,8 @@ use llmnode_model::BoxFuture;
 
 use super::invalid::Invalid;
 
-/// Which answer of a call a validator sees, or which execution of a node without a model [it is](crate::Cx::attempt).
+/// Which answer of a call a validator sees, or which execution of a node without a
+/// model [it is](crate::Cx::attempt).
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -46,17 +47,20 @@ impl AttemptInfo {
         }
     }
 
-    /// Returns how many bad answers of this model, or failed executions, came before: 0 for the first attempt.
+    /// Returns how many bad answers of this model, or failed executions, came
+    /// before: 0 for the first attempt.
     pub fn index(&self) -> u32 {
         self.index
     }
 
-    /// Returns the largest possible index: by default the call's `retries`; for executions, `attempts` less one.
+    /// Returns the largest possible index: by default the call's `retries`; for
+    /// executions, `attempts` less one.
     pub fn maximum(&self) -> u32 {
         self.maximum
     }
 
-    /// Returns whether nothing follows a bad answer: no correction, no other model, no fallback value.
+    /// Returns whether nothing follows a bad answer: no correction, no other model,
+    /// no fallback value.
     pub fn is_last(&self) -> bool {
         self.index >= self.maximum && !self.has_fallback
     }
@@ -93,8 +97,8 @@ pub(super) struct FoundAt {
 
 /// Collects the checks of an answer and of everything inside it.
 ///
-/// It is a cursor: `path` and `names` are those of the value that is being traversed, and go back to those of the value around
-/// it when that one is left.
+/// It is a cursor: `path` and `names` are those of the value that is being
+/// traversed, and go back to those of the value around it when that one is left.
 pub struct Checks<'a, S: ?Sized> {
     path: String,
     names: FieldNames,
@@ -208,7 +212,8 @@ fn separates_names(c: char) -> bool {
 
 /// Returns the path in the answer of what a validator calls `below`, from its own type at `at` on.
 ///
-/// The first name in `below` may be a Rust name, as validators are written in Rust; it becomes the JSON name.
+/// The first name in `below` may be a Rust name, as validators are written in Rust;
+/// it becomes the JSON name.
 pub(super) fn join(at: &str, names: &[(&str, &str)], below: &str) -> String {
     let end = below.find(['.', '[']).unwrap_or(below.len());
     let (first, rest) = below.split_at(end);

@@ -1,11 +1,12 @@
 //! Traverses the containers of the standard library; its plain values have nothing to traverse.
 //!
-//! Each container is written once, by `container!`, for the three traits that a traversal may go by: `fields` (only what is
-//! inside), `checks` (own validators, too) and `all` (for type parameters). What differs is how it comes to its elements and
-//! what path each of them has: `sequence!` is for those with an index.
+//! Each container is written once, by `container!`, for the three traits that a
+//! traversal may go by: `fields` (only what is inside), `checks` (own validators,
+//! too) and `all` (for type parameters). What differs is how it comes to its
+//! elements and what path each of them has: `sequence!` is for those with an index.
 //!
-//! A container that is missing here costs nobody a validator unnoticed: `coverage.rs` refuses an output that holds a validated
-//! type in it.
+//! A container that is missing here costs nobody a validator unnoticed:
+//! `coverage.rs` refuses an output that holds a validated type in it.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
@@ -89,8 +90,8 @@ container!([K: Display, H] HashMap<K, T, H>, |value, to, traverse| {
     }
 });
 
-/// Traversal treats all elements alike: if all have validators, they run; if one has none, only fields are traversed,
-/// and `Coverage` reports what is missed.
+/// Traversal treats all elements alike: if all have validators, they run; if one
+/// has none, only fields are traversed, and `Coverage` reports what is missed.
 macro_rules! tuples {
     ($($($ty:ident $index:tt)*;)*) => {$(
         #[diagnostic::do_not_recommend]

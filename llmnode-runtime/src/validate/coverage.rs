@@ -1,8 +1,10 @@
 //! Proof that traversal reaches every validator inside an output type.
 //!
-//! A definition with validators leaves a mark in its JSON schema. The schema of an output shows the marks of all types
-//! inside it, also of those inside containers that traversal does not know. A mark that traversal does not reach is a
-//! validator that would be skipped silently, so the first use of such an output is an error.
+//! A definition with validators leaves a mark in its JSON schema. The schema of an
+//! output shows the marks of all types inside it, also of those inside containers
+//! that traversal does not know. A mark that traversal does not reach is a
+//! validator that would be skipped silently, so the first use of such an output is
+//! an error.
 
 use std::any::type_name;
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,7 +54,8 @@ struct Visit {
 }
 
 impl Coverage {
-    /// Records a type's mark. Returns `false` if it was recorded before: its fields need no second visit.
+    /// Records a type's mark. Returns `false` if it was recorded before: its fields
+    /// need no second visit.
     pub fn enter(&mut self, mark: &'static str) -> bool {
         if self.visit.fields_only {
             self.skipped.entry(mark.to_owned()).or_insert_with(|| {
@@ -68,7 +71,8 @@ impl Coverage {
         self.descend::<T>(true, false);
     }
 
-    /// Traversal treats all elements alike: if one has no validators, those of the others do not run.
+    /// Traversal treats all elements alike: if one has no validators, those of the
+    /// others do not run.
     pub(super) fn element<T: ValidatedFields>(&mut self) {
         let validated = self.visit.validated;
         self.descend::<T>(validated, !validated);
@@ -82,9 +86,11 @@ impl Coverage {
         self.visit = around;
     }
 
-    /// Notes all validators inside a type that traversal does not enter, by the marks in its schema.
+    /// Notes all validators inside a type that traversal does not enter, by the
+    /// marks in its schema.
     ///
-    /// It takes the schema as a function and the type as its name, so that it is compiled once and not for every type.
+    /// It takes the schema as a function and the type as its name, so that it is
+    /// compiled once and not for every type.
     fn skip(&mut self, schema: fn() -> Value, field: Option<&str>, held_as: &str) {
         for mark in marks_of(&schema()) {
             let subject = match (self.visit.owner, field) {
@@ -115,7 +121,8 @@ impl Coverage {
     }
 }
 
-/// Returns a validator inside the output that would never run. It is computed once for each output type.
+/// Returns a validator inside the output that would never run. It is computed once
+/// for each output type.
 pub(crate) fn uncovered(
     schema: &OutputSchema,
     coverage: fn(&mut Coverage),

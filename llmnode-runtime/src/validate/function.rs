@@ -5,8 +5,9 @@ use std::convert::Infallible;
 use super::checks::{AttemptInfo, Check, CheckResult, Checks};
 use crate::into_outcome::IntoOutcome;
 
-/// What generated code calls for `validate = path` on a node without a state. Since the function is called here, the
-/// compiler reports at the path which signature it must have.
+/// What generated code calls for `validate = path` on a node without a state. Since
+/// the function is called here, the compiler reports at the path which signature it
+/// must have.
 pub fn validate<'a, T, S, Value, Kind>(
     to: &mut Checks<'a, S>,
     validator: &'static str,

@@ -9,8 +9,9 @@ use llmnode_reader::text::write_joined;
 
 /// Why a validator rejects an answer.
 ///
-/// `Invalid` does not implement [`Error`]. `?` on an error *of the program*, such as a failed database query inside a
-/// validator, therefore converts to [`Invalid::abort`] and ends the call at once. A mistake of the *model* has to be
+/// `Invalid` does not implement [`Error`]. `?` on an error *of the program*, such
+/// as a failed database query inside a validator, therefore converts to
+/// [`Invalid::abort`] and ends the call at once. A mistake of the *model* has to be
 /// written out.
 ///
 /// ```
@@ -42,8 +43,9 @@ impl Invalid {
         Invalid::at("", message)
     }
 
-    /// Rejects the value at a path. The message goes to the model. The path starts at the validated type, such as
-    /// `"item"` or `"steps[2].item"`: first one of its fields, by its JSON name or its Rust name, then JSON names.
+    /// Rejects the value at a path. The message goes to the model. The path starts
+    /// at the validated type, such as `"item"` or `"steps[2].item"`: first one of
+    /// its fields, by its JSON name or its Rust name, then JSON names.
     pub fn at(path: impl Into<String>, message: impl Into<String>) -> Self {
         Invalid(Reason::Answer(vec![Violation::new(path, message)]))
     }
@@ -76,15 +78,18 @@ impl Invalid {
         self
     }
 
-    /// Closes the list that [`allowed`](Invalid::allowed) has added: where the server enforces schemas, the next answer has one
-    /// of its values at this path, or `null` for an `Option`. The record of that attempt says so
+    /// Closes the list that [`allowed`](Invalid::allowed) has added: where the
+    /// server enforces schemas, the next answer has one of its values at this path,
+    /// or `null` for an `Option`. The record of that attempt says so
     /// ([`narrowed`](crate::AttemptRecord::narrowed)).
     ///
-    /// It is for values that a model *chooses*. Where it *reads* a fact, a closed list makes a wrong one look right.
+    /// It is for values that a model *chooses*. Where it *reads* a fact, a closed
+    /// list makes a wrong one look right.
     ///
-    /// The list stays in words alone if it has more than a hundred values, if the path has an index (`steps[2].item`), leads
-    /// through a map or into several variants, or if the value is neither a text nor a whole number. A list that is refused
-    /// again is not closed again in this call.
+    /// The list stays in words alone if it has more than a hundred values, if the
+    /// path has an index (`steps[2].item`), leads through a map or into several
+    /// variants, or if the value is neither a text nor a whole number. A list that
+    /// is refused again is not closed again in this call.
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;

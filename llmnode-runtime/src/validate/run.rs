@@ -1,7 +1,8 @@
 //! Runs the collected checks of one answer, in the order in which they were collected.
 //!
-//! Most validators are not async, and a node that has only such ones must not pay for a boxed future on every answer. So there
-//! are two loops over the same `note_result`: one that is done when it returns, and one that can wait.
+//! Most validators are not async, and a node that has only such ones must not pay
+//! for a boxed future on every answer. So there are two loops over the same
+//! `note_result`: one that is done when it returns, and one that can wait.
 
 use std::error::Error;
 use std::future::{Ready, ready};
@@ -73,7 +74,8 @@ async fn run_async<'a, S: ?Sized>(
 
 /// Adds what one validator found to the violations so far. An error ends the checks.
 ///
-/// A validator writes paths from its own type on. Here they get the path at which that type was found in the answer.
+/// A validator writes paths from its own type on. Here they get the path at which
+/// that type was found in the answer.
 fn note_result(
     violations: &mut Vec<Violation>,
     found_at: &FoundAt,

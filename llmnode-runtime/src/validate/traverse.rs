@@ -1,21 +1,25 @@
 //! How a value's validators are found.
 //!
-//! `#[llm_output]` and `#[validate]` on a definition implement [`ValidateFields`], which traverses the fields. `#[validate]`
-//! on an impl block implements [`Validate`], which also adds the block's methods. Generated code does not know which of the
-//! two a type has, if any, so it calls `__walk` on three references to a [`Traverse`]: method resolution takes the first
-//! that fits, from [`Validate`] down to nothing. The marker traits carry no state, so that a type validated against
-//! *another* state is an error, not a miss.
+//! `#[llm_output]` and `#[validate]` on a definition implement [`ValidateFields`],
+//! which traverses the fields. `#[validate]` on an impl block implements
+//! [`Validate`], which also adds the block's methods. Generated code does not know
+//! which of the two a type has, if any, so it calls `__walk` on three references to
+//! a [`Traverse`]: method resolution takes the first that fits, from [`Validate`]
+//! down to nothing. The marker traits carry no state, so that a type validated
+//! against *another* state is an error, not a miss.
 
 use super::checks::Checks;
 use super::coverage::{Validated, ValidatedFields};
 
-/// A type with validators that run with the state `S`. `K` is always `()`. The probe below leaves it to be inferred, so that
-/// the compiler does not propose a where clause on the program's own item for a type that lacks the state.
+/// A type with validators that run with the state `S`. `K` is always `()`. The
+/// probe below leaves it to be inferred, so that the compiler does not propose a
+/// where clause on the program's own item for a type that lacks the state.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not validated against the state `{S}`",
     label = "no validators for this state",
-    note = "write `state = T` on the node with the state that the validators take, and `#[llm_output(state = T)]` on the types in \
-            between; `AnyRunState` means that the node names no state"
+    note = "write `state = T` on the node with the state that the validators take, and \
+            `#[llm_output(state = T)]` on the types in between; `AnyRunState` means that the node \
+            names no state"
 )]
 pub trait Validate<S: ?Sized, K = ()> {
     /// Adds all checks of this value, those inside it included.
@@ -26,15 +30,17 @@ pub trait Validate<S: ?Sized, K = ()> {
 #[diagnostic::on_unimplemented(
     message = "the fields of `{Self}` are not validated against the state `{S}`",
     label = "validators inside it take another state",
-    note = "write `#[llm_output(state = T)]` on the type, with the state of the validators inside it"
+    note = "write `#[llm_output(state = T)]` on the type, with the state of the validators inside \
+            it"
 )]
 pub trait ValidateFields<S: ?Sized> {
     /// Adds the checks inside this value, and sets which fields have another name in the JSON.
     fn fields<'a>(&'a self, to: &mut Checks<'a, S>);
 }
 
-/// A value that fills a type parameter: its own validators run with the state `S`, and those inside it. Generic code cannot
-/// look for them as concrete code does, so each definition says where they are.
+/// A value that fills a type parameter: its own validators run with the state `S`,
+/// and those inside it. Generic code cannot look for them as concrete code does, so
+/// each definition says where they are.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot fill a type parameter of an output",
     label = "its definition has neither `#[llm_output]` nor `#[llmnode::validate]`",
@@ -45,8 +51,9 @@ pub trait ValidateAll<S: ?Sized> {
     fn all<'a>(&'a self, to: &mut Checks<'a, S>);
 }
 
-/// Where a definition's validators are: in its `#[validate]` block, which also goes through the fields, or in the fields
-/// alone. The constant is computed at the definition, from whether there is a block.
+/// Where a definition's validators are: in its `#[validate]` block, which also goes
+/// through the fields, or in the fields alone. The constant is computed at the
+/// definition, from whether there is a block.
 #[derive(Debug)]
 pub struct ValidatorBlock<const IN_BLOCK: bool>;
 
@@ -80,7 +87,8 @@ impl<T: Validate<S, K> + ?Sized, S: ?Sized, K> ValidateWithAnyState<S, K> for T 
 
 /// The same for a field whose type has validators only in its own fields.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` has fields with validators that take a state, and the type around it names none",
+    message = "`{Self}` has fields with validators that take a state, and the type around it names \
+               none",
     label = "add `state = T`, with the type of that state: `#[llm_output(state = T)]`"
 )]
 pub trait ValidateFieldsWithAnyState<S: ?Sized>: ValidateFields<S> {}
@@ -150,8 +158,8 @@ impl<'a, T: ValidatedFields + ?Sized> TraverseFields<'a, T> for &Traverse<'a, T>
     }
 }
 
-/// Last choice: a type that nothing is known about. If it contains validators anyway, the mark in its schema shows it, and
-/// the first use is an error.
+/// Last choice: a type that nothing is known about. If it contains validators
+/// anyway, the mark in its schema shows it, and the first use is an error.
 pub trait TraverseNothing<'a> {
     /// Adds nothing.
     fn __walk<S: ?Sized>(&self, to: &mut Checks<'a, S>);

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 /// What a step decides. Flows that are built at run time route by its name.
 ///
-/// `#[derive(Action)]` implements it for enums. `()`, the action of a step that decides nothing, is named
-/// `"default"`, and so is an empty text.
+/// `#[derive(Action)]` implements it for enums. `()`, the action of a step that
+/// decides nothing, is named `"default"`, and so is an empty text.
 ///
 /// ```
 /// # mod llmnode { pub use llmnode_flow::*; }

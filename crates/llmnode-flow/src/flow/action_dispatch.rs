@@ -1,5 +1,5 @@
-//! How `flow!` routes by a step's action. The traits are there for their messages: a wrong arrow is one error in plain
-//! words.
+//! How `flow!` routes by a step's action. The traits are there for their messages:
+//! a wrong arrow is one error in plain words.
 
 use std::borrow::Cow;
 
@@ -24,12 +24,13 @@ pub fn plain_arrow<D: UnitAction, A>(_: D, arm: Arm<A>) -> Arm<A> {
 #[derive(Debug)]
 pub struct MatchOn<D>(pub D);
 
-/// Found by method resolution if the step decides something: `MatchOn<()>` has an inherent method of the same name.
+/// Found by method resolution if the step decides something: `MatchOn<()>` has an
+/// inherent method of the same name.
 pub trait MatchAction {
     /// The action's type.
     type Action;
-    /// Returns the action for arms of type `T`. Only the arms determine `T`, so that arms of another type are one
-    /// error, not one for each.
+    /// Returns the action for arms of type `T`. Only the arms determine `T`, so
+    /// that arms of another type are one error, not one for each.
     fn __action<T>(self) -> T
     where
         Self::Action: MatchedBy<T>;
@@ -63,8 +64,8 @@ impl<T> MatchedBy<T> for T {
     }
 }
 
-/// With a second impl of [`MatchedBy`], the compiler cannot infer the type of the arms from the action, and looks at
-/// the arms.
+/// With a second impl of [`MatchedBy`], the compiler cannot infer the type of the
+/// arms from the action, and looks at the arms.
 #[derive(Debug)]
 pub struct NoInference<D>(D);
 
@@ -75,7 +76,8 @@ impl<D> MatchedBy<NoInference<D>> for D {
     }
 }
 
-/// The action of a step that has an error already, so that the arrows after it are not a second error.
+/// The action of a step that has an error already, so that the arrows after it are
+/// not a second error.
 #[derive(Clone, Copy, Debug)]
 pub enum ErrorAction {}
 
@@ -97,8 +99,8 @@ impl MatchOn<ErrorAction> {
 }
 
 impl MatchOn<()> {
-    /// Found first where there is nothing to decide. Returns the type of the arms, so that there is one error, not one
-    /// for each arm.
+    /// Found first where there is nothing to decide. Returns the type of the arms,
+    /// so that there is one error, not one for each arm.
     pub fn __action<T>(self) -> T
     where
         (): HasArms<T>,
@@ -111,7 +113,8 @@ impl MatchOn<()> {
 #[diagnostic::on_unimplemented(
     message = "this step decides nothing, so it has no arms",
     label = "write a plain arrow after this step, without `match`",
-    note = "a node decides something if it has `action = Type`, or, written by hand, an `Action` in its `Step`"
+    note = "a node decides something if it has `action = Type`, or, written by hand, an `Action` \
+            in its `Step`"
 )]
 pub trait HasArms<T> {
     /// The action that the arms would take.

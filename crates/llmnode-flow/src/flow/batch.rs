@@ -10,15 +10,18 @@ use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError};
 use super::outline::Outline;
 use super::step::Step;
 
-/// A node that is an item of a step: the step prepares many of them from the state, executes each, and writes all
-/// outputs back. In a flow it is written `Batch<Node>`.
+/// A node that is an item of a step: the step prepares many of them from the state,
+/// executes each, and writes all outputs back. In a flow it is written
+/// `Batch<Node>`.
 ///
-/// `#[llm_node]` implements it for nodes with `batch = path`. A node without a model implements it by hand, all in one
-/// impl below `#[llmnode::step]`. `prep` and `post` are never retried; each item has its own retries.
+/// `#[llm_node]` implements it for nodes with `batch = path`. A node without a
+/// model implements it by hand, all in one impl below `#[llmnode::step]`. `prep`
+/// and `post` are never retried; each item has its own retries.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an item of batches over `{S}`",
     label = "not an item of this state's batches",
-    note = "a node with `state = T` and `batch = path` is one; others have an `impl BatchStep<T>` below `#[llmnode::step]`",
+    note = "a node with `state = T` and `batch = path` is one; others have an `impl BatchStep<T>` \
+            below `#[llmnode::step]`",
     note = "a node that is one step stands in a flow by itself, without `Batch`"
 )]
 pub trait BatchStep<S>: Exec<S, Output = <Self as BatchStep<S>>::Output> + Sized {
@@ -48,8 +51,9 @@ pub trait BatchStep<S>: Exec<S, Output = <Self as BatchStep<S>>::Output> + Sized
         Exec::exec(self, cx)
     }
 
-    /// Writes the outputs back, one for each item in their order, and decides. It is not async, so that a dropped
-    /// flow leaves no half step. What it wrote before it fails or panics stays: check first, then write.
+    /// Writes the outputs back, one for each item in their order, and decides. It
+    /// is not async, so that a dropped flow leaves no half step. What it wrote
+    /// before it fails or panics stays: check first, then write.
     ///
     /// # Errors
     /// Any error, as in [`Step::post`].

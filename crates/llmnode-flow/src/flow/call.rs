@@ -27,8 +27,9 @@ use super::watch::FlowWatch;
 
 /// One run of a flow. It starts when it is first polled.
 ///
-/// It is a future, so `select!` and `timeout` take it. Settings written after the first poll have no effect. Dropping
-/// it ends the flow between two steps: a running step writes nothing.
+/// It is a future, so `select!` and `timeout` take it. Settings written after the
+/// first poll have no effect. Dropping it ends the flow between two steps: a
+/// running step writes nothing.
 #[must_use = "a flow does nothing until it is awaited"]
 pub struct FlowCall<'r, S, A> {
     name: Cow<'static, str>,
@@ -109,57 +110,64 @@ impl<'r, S, A> FlowCall<'r, S, A> {
         self
     }
 
-    /// Sets how many steps it may take, including those of nested flows. Default: the flow's own number, or 1000. One
-    /// more step is a [`Category::LimitExceeded`].
+    /// Sets how many steps it may take, including those of nested flows. Default:
+    /// the flow's own number, or 1000. One more step is a
+    /// [`Category::LimitExceeded`].
     pub fn max_steps(mut self, steps: u64) -> Self {
         self.options.max_steps = Some(steps);
         self
     }
 
-    /// Starts at this step, such as the one where an earlier run of the flow [ended](NodeError::position). The
-    /// parameters of flows around it are not written again.
+    /// Starts at this step, such as the one where an earlier run of the flow
+    /// [ended](NodeError::position). The parameters of flows around it are not
+    /// written again.
     pub fn from(mut self, position: Position) -> Self {
         self.options.from = position;
         self
     }
 
-    /// Continues a conversation that [paused](llmnode_runtime::Paused) in a step of the flow, at that step, once everything that
-    /// waited is decided. No request and no tool is repeated. The state must be as it was before the step; a flow
+    /// Continues a conversation that [paused](llmnode_runtime::Paused) in a step of
+    /// the flow, at that step, once everything that waited is decided. No request
+    /// and no tool is repeated. The state must be as it was before the step; a flow
     /// that pauses leaves it like this.
     pub fn approve(mut self, paused: impl IntoPaused) -> Self {
         self.options.paused = Some(paused.into_paused());
         self
     }
 
-    /// Lets [`approve`](FlowCall::approve) run an approved call of a tool whose description or parameters are not those that were
-    /// shown. Default: that is a `config_error`, and nothing runs.
+    /// Lets [`approve`](FlowCall::approve) run an approved call of a tool whose
+    /// description or parameters are not those that were shown. Default: that is a
+    /// `config_error`, and nothing runs.
     pub fn allow_changed_tool(mut self) -> Self {
         self.options.allow_changed_tool = true;
         self
     }
 
-    /// Calls this function when a step begins or ends, and when the flow ends in any way. Functions that were set
-    /// earlier run first.
+    /// Calls this function when a step begins or ends, and when the flow ends in
+    /// any way. Functions that were set earlier run first.
     ///
-    /// A step may [run a flow within itself](super::CxExt::flow), as a fork of a JSON graph does. The function is called
-    /// for its steps, too. Their positions begin with that of the outer step, whose record includes what they used.
+    /// A step may [run a flow within itself](super::CxExt::flow), as a fork of a
+    /// JSON graph does. The function is called for its steps, too. Their positions
+    /// begin with that of the outer step, whose record includes what they used.
     ///
-    /// It runs within the flow, so it should be quick. A panic in it is logged under `llmnode::hook` and changes
-    /// nothing.
+    /// It runs within the flow, so it should be quick. A panic in it is logged
+    /// under `llmnode::hook` and changes nothing.
     pub fn on_step(mut self, hook: impl FnMut(&FlowEvent<'_>) + Send + 'r) -> Self {
         self.options.watchers.hooks.push(Box::new(hook));
         self
     }
 
-    /// Calls this function for each [`Event`] of an answer, with the position of the step. Models are asked to stream
-    /// then: see [`Call::stream`](llmnode_runtime::Call::stream).
+    /// Calls this function for each [`Event`] of an answer, with the position of
+    /// the step. Models are asked to stream then: see
+    /// [`Call::stream`](llmnode_runtime::Call::stream).
     ///
-    /// The position of a call within a step ends with the names of the calls that lead to it: `Both/weather` and
-    /// `Both/news` for a step `Both` with two nodes side by side, `All/summarize[2]` for the third item of a
+    /// The position of a call within a step ends with the names of the calls that
+    /// lead to it: `Both/weather` and `Both/news` for a step `Both` with two nodes
+    /// side by side, `All/summarize[2]` for the third item of a
     /// [`Batch`](super::Batch). If a node streams an answer itself, that answer has no events here.
     ///
-    /// It runs within the flow, so it should be quick. A panic in it is logged under `llmnode::hook` and changes
-    /// nothing.
+    /// It runs within the flow, so it should be quick. A panic in it is logged
+    /// under `llmnode::hook` and changes nothing.
     pub fn on_event(mut self, listener: impl FnMut(&Position, &Event) + Send + 'r) -> Self {
         self.options.watchers.listeners.push(Box::new(listener));
         self
@@ -171,7 +179,8 @@ impl<'r, S, A> FlowCall<'r, S, A> {
         self
     }
 
-    /// Records the flow, and all calls within it: `Recording` of the feature `page` shows it as a page.
+    /// Records the flow, and all calls within it: `Recording` of the feature `page`
+    /// shows it as a page.
     pub fn record(self, recording: &'r dyn RunRecorder) -> Self {
         self.recorded_by(Some(recording))
     }
@@ -181,7 +190,8 @@ impl<'r, S, A> FlowCall<'r, S, A> {
         self
     }
 
-    /// Returns the record of the flow beside its action. If the flow fails, a [`watch`](FlowCall::watch) has it.
+    /// Returns the record of the flow beside its action. If the flow fails, a
+    /// [`watch`](FlowCall::watch) has it.
     pub fn report(
         self,
     ) -> impl Future<Output = Result<FlowReport<A>, NodeError>> + Send + Unpin + use<'r, S, A>

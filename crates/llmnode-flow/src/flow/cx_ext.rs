@@ -9,10 +9,12 @@ use super::watchers::Watchers;
 
 /// The method for flows of a [`Cx`]. It is in the prelude.
 pub trait CxExt {
-    /// Runs a flow on a state of its own, within the call of the node: what it spends counts for the limits of the
-    /// call, and is in the record of the step that the call belongs to. Returns the state and the action.
+    /// Runs a flow on a state of its own, within the call of the node: what it
+    /// spends counts for the limits of the call, and is in the record of the step
+    /// that the call belongs to. Returns the state and the action.
     ///
-    /// It is part of the node's execution: a journal does not keep its position. Hooks of the outer flow, such as
+    /// It is part of the node's execution: a journal does not keep its position.
+    /// Hooks of the outer flow, such as
     /// [`on_step`](super::FlowCall::on_step), are called for its steps, at positions below that of the step.
     ///
     /// # Errors

@@ -18,12 +18,15 @@ use super::watchers::Watchers;
 
 const MAX_STEPS: u64 = 1000;
 
-/// What [`RunExt::flow`](super::RunExt::flow) takes: a flow that `flow!` declares, or a reference to one that was built at run time.
+/// What [`RunExt::flow`](super::RunExt::flow) takes: a flow that `flow!` declares,
+/// or a reference to one that was built at run time.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a flow over `{S}`",
     label = "not a flow of this state",
-    note = "`flow! {{ Name(State): .. }}` declares one; the state of the run, `Run::new(model).with_state(state)`, must be the same type",
-    note = "a graph from JSON has a state of its own: `registry.run(model).with_state(graph.start(inputs)?)`"
+    note = "`flow! {{ Name(State): .. }}` declares one; the state of the run, \
+            `Run::new(model).with_state(state)`, must be the same type",
+    note = "a graph from JSON has a state of its own: \
+            `registry.run(model).with_state(graph.start(inputs)?)`"
 )]
 pub trait RunFlow<'r, S> {
     /// What the flow decides in the end.
@@ -213,7 +216,8 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
         let name = &self.runner.name;
         let max_steps = self.max_steps;
         let message = format!(
-            "the flow `{name}` has not ended after {max_steps} steps; `max_steps` sets how many it may take"
+            "the flow `{name}` has not ended after {max_steps} steps; `max_steps` sets how many it \
+             may take"
         );
         Err(NodeError::new(Category::LimitExceeded, message))
     }
@@ -223,7 +227,8 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
             .state(&|| self.runner.shown.map(|shown| shown(self.state)));
     }
 
-    /// After exec, only the journal is awaited, and it records a completed step: a dropped flow leaves no half step.
+    /// After exec, only the journal is awaited, and it records a completed step: a
+    /// dropped flow leaves no half step.
     async fn step(&mut self) -> Result<Progress<A>, NodeError> {
         let left = self.replayer.is_some().then(|| self.at.clone());
         let paused = self.paused.take();
@@ -266,7 +271,8 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
         progress
     }
 
-    /// Restores position and state from the journal. `Some`: the recorded run has ended, with this action.
+    /// Restores position and state from the journal. `Some`: the recorded run has
+    /// ended, with this action.
     async fn begin_replay(&mut self) -> Result<Option<A>, NodeError> {
         let Some(replayer) = &mut self.replayer else {
             return Ok(None);

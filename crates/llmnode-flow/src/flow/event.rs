@@ -5,7 +5,8 @@ use std::time::Duration;
 use llmnode_runtime::Category;
 use llmnode_runtime::ext::{Position, RunEvent, StepRecord};
 
-/// An event of a running flow, or of one within a step of it: see [`FlowCall::on_step`](super::FlowCall::on_step).
+/// An event of a running flow, or of one within a step of it: see
+/// [`FlowCall::on_step`](super::FlowCall::on_step).
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum FlowEvent<'e> {

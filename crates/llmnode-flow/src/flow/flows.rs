@@ -1,4 +1,5 @@
-//! Many runs of flows: one after the other on one state, or side by side, each on a state of its own.
+//! Many runs of flows: one after the other on one state, or side by side, each on a
+//! state of its own.
 
 use std::fmt;
 use std::future::{IntoFuture, ready};
@@ -17,9 +18,10 @@ use super::call::FlowCall;
 use super::cursor::panicked;
 use super::drive::{RunFlow, Runner};
 
-/// Runs of flows on one state, one after the other. They start when this is awaited. It returns their actions, or the
-/// first error, after which no further flow begins. [`NodeError::item`] says which flow failed. A panic of the
-/// iterator is such an error.
+/// Runs of flows on one state, one after the other. They start when this is
+/// awaited. It returns their actions, or the first error, after which no further
+/// flow begins. [`NodeError::item`] says which flow failed. A panic of the iterator
+/// is such an error.
 #[must_use = "flows do nothing until they are awaited"]
 pub struct Flows<'r, S, A> {
     run: &'r mut Run<S>,
@@ -90,20 +92,22 @@ where
         self
     }
 
-    /// Calls this function as each flow ends, for a progress bar. It should be quick. A panic in it is logged under
-    /// `llmnode::hook` and changes nothing.
+    /// Calls this function as each flow ends, for a progress bar. It should be
+    /// quick. A panic in it is logged under `llmnode::hook` and changes nothing.
     pub fn on_progress(mut self, callback: impl FnMut(&BatchProgress) + Send + 'r) -> Self {
         self.on_progress = Some(Box::new(callback));
         self
     }
 
-    /// Records the flows, and all calls within them: `Recording` of the feature `page` shows them as a page.
+    /// Records the flows, and all calls within them: `Recording` of the feature
+    /// `page` shows them as a page.
     pub fn record(mut self, recording: &'r dyn RunRecorder) -> Self {
         self.recorder = Some(recording);
         self
     }
 
-    /// Continues after an error, and returns the result of each flow. What a failed flow did to the state stays.
+    /// Continues after an error, and returns the result of each flow. What a failed
+    /// flow did to the state stays.
     pub async fn all(self) -> Vec<Result<A, NodeError>> {
         let mut outcomes = Vec::new();
         self.each(|outcome| {
@@ -182,9 +186,9 @@ where
 /// | [`join`](Fork::join) | writes them back in that order after the last flow has ended, unless one failed |
 /// | [`all`](Fork::all) | the result and the state of each flow, including those that failed |
 ///
-/// The first error cancels the other flows, and [`NodeError::item`] says which one failed. A panic of the function
-/// that splits the state is the error of its item. A panic of the iterator is the error of the next item, and ends
-/// the items.
+/// The first error cancels the other flows, and [`NodeError::item`] says which one
+/// failed. A panic of the function that splits the state is the error of its item.
+/// A panic of the iterator is the error of the next item, and ends the items.
 #[must_use = "flows do nothing until they are awaited"]
 pub struct Fork<'r, S, P, A> {
     run: &'r mut Run<S>,
@@ -258,21 +262,23 @@ where
         self
     }
 
-    /// Calls this function as each flow ends, for a progress bar. It should be quick. A panic in it is logged under
-    /// `llmnode::hook` and changes nothing.
+    /// Calls this function as each flow ends, for a progress bar. It should be
+    /// quick. A panic in it is logged under `llmnode::hook` and changes nothing.
     pub fn on_progress(mut self, callback: impl FnMut(&BatchProgress) + Send + 'r) -> Self {
         self.options.on_progress = Some(Box::new(callback));
         self
     }
 
-    /// Records the flows, and all calls within them: `Recording` of the feature `page` shows them as a page.
+    /// Records the flows, and all calls within them: `Recording` of the feature
+    /// `page` shows them as a page.
     pub fn record(mut self, recording: &'r dyn RunRecorder) -> Self {
         self.options.recorder = Some(recording);
         self
     }
 
-    /// Continues after an error. Returns for each item, in order, the state as its flow left it, and the flow's
-    /// action or error. There is no state if the function that splits it panicked.
+    /// Continues after an error. Returns for each item, in order, the state as its
+    /// flow left it, and the flow's action or error. There is no state if the
+    /// function that splits it panicked.
     pub async fn all(self) -> Vec<(Option<P>, Result<A, NodeError>)> {
         let all = side_by_side(self.run, self.parts, self.options).all().await;
         all.into_iter()
@@ -280,12 +286,12 @@ where
             .collect()
     }
 
-    /// Writes the state and the action of each flow back into the state of the run, in the order of the items, after
-    /// all have succeeded.
+    /// Writes the state and the action of each flow back into the state of the run,
+    /// in the order of the items, after all have succeeded.
     ///
     /// # Errors
-    /// The error of the flow that failed first; nothing is written then. A panic of `join` is the error of its item;
-    /// what was written before it stays.
+    /// The error of the flow that failed first; nothing is written then. A panic of
+    /// `join` is the error of its item; what was written before it stays.
     pub async fn join(self, mut join: impl FnMut(&mut S, P, A) + Send) -> Result<(), NodeError> {
         let Fork {
             run,

@@ -1,4 +1,5 @@
-//! Tells what a flow does, once: its spans begin and end here, and recordings, watches and hooks are told of the same events.
+//! Tells what a flow does, once: its spans begin and end here, and recordings,
+//! watches and hooks are told of the same events.
 
 use std::fmt::Display;
 use std::sync::Arc;

@@ -1,17 +1,22 @@
 //! Flows: steps that prepare themselves from the state, run, write back, and decide what follows.
 //!
-//! A flow runs on a [`Run`](llmnode_runtime::Run), which holds the state: `run.flow(Research).await`, by [`RunExt`],
-//! which is in the prelude.
+//! A flow runs on a [`Run`](llmnode_runtime::Run), which holds the state:
+//! `run.flow(Research).await`, by [`RunExt`], which is in the prelude.
 //!
-//! - A **[step](Step)** is a node with three parts. `prep` makes the node from the state. `exec` is a
-//!   [call](llmnode_runtime::Run::call) of the node, with its retries, fallbacks, limits and accounting. `post` takes
-//!   the output, writes to the state and returns an *action*. `#[llm_node]` implements a step for nodes with `store`,
-//!   `post`, `route`, `action`, `prep`, `batch` or a field with `#[prep(..)]`. Only `exec` is tried again.
-//! - An **[action](Action)** is what a step decides: a variant of an enum, or `()`. The flow has an edge for each.
-//! - A **flow** is steps and edges. `flow!` declares one whose routes the compiler checks. [`Flow::builder`] builds
-//!   one whose steps are known only at run time, and reports every fault at once. A flow can be a step of another
-//!   flow, on the same state or on a part of it; its last action routes the outer flow.
-//! - The **[position](Position)** of a flow is the label of the next step, with those of the flows around it.
+//! - A **[step](Step)** is a node with three parts. `prep` makes the node from the
+//!   state. `exec` is a [call](llmnode_runtime::Run::call) of the node, with its
+//!   retries, fallbacks, limits and accounting. `post` takes the output, writes to
+//!   the state and returns an *action*. `#[llm_node]` implements a step for nodes
+//!   with `store`, `post`, `route`, `action`, `prep`, `batch` or a field with
+//!   `#[prep(..)]`. Only `exec` is tried again.
+//! - An **[action](Action)** is what a step decides: a variant of an enum, or `()`.
+//!   The flow has an edge for each.
+//! - A **flow** is steps and edges. `flow!` declares one whose routes the compiler
+//!   checks. [`Flow::builder`] builds one whose steps are known only at run time,
+//!   and reports every fault at once. A flow can be a step of another flow, on the
+//!   same state or on a part of it; its last action routes the outer flow.
+//! - The **[position](Position)** of a flow is the label of the next step, with
+//!   those of the flows around it.
 //!
 //! ```text
 //! flow! { pub Research(World):
@@ -23,21 +28,26 @@
 //!
 //! # What holds for every flow
 //!
-//! **No half steps.** A flow that is dropped has done each step wholly or not at all, and its state belongs to its
-//! position. The exception is a `post` that fails or panics: what it wrote stays, and so does what the posts of steps
-//! beside it wrote before. A state need not be `Clone`, so there is no copy to restore. A post therefore checks first
-//! and writes last. A journal does not record such a step, so `resume` continues with the state before it.
+//! **No half steps.** A flow that is dropped has done each step wholly or not at
+//! all, and its state belongs to its position. The exception is a `post` that fails
+//! or panics: what it wrote stays, and so does what the posts of steps beside it
+//! wrote before. A state need not be `Clone`, so there is no copy to restore. A
+//! post therefore checks first and writes last. A journal does not record such a
+//! step, so `resume` continues with the state before it.
 //!
-//! **An error has a position.** [`NodeError::position`](llmnode_runtime::NodeError::position) names the step. What
-//! the steps before did to the state stays. The flow can continue there: `run.flow(Research).from(position)`.
+//! **An error has a position.**
+//! [`NodeError::position`](llmnode_runtime::NodeError::position) names the step.
+//! What the steps before did to the state stays. The flow can continue there:
+//! `run.flow(Research).from(position)`.
 //!
-//! **A flow ends.** It takes at most 1000 steps, unless the flow or [`max_steps`](FlowCall::max_steps) sets another
-//! number. One step more is a `limit_exceeded`.
+//! **A flow ends.** It takes at most 1000 steps, unless the flow or
+//! [`max_steps`](FlowCall::max_steps) sets another number. One step more is a
+//! `limit_exceeded`.
 //!
 //! **It can be watched.** [`on_step`](FlowCall::on_step) reports each step as it begins and ends.
 //! [`report`](FlowCall::report) returns the path with tokens and time of each step beside the action. A [`FlowWatch`]
-//! has the same while a flow runs, and after it failed or was dropped. A record keeps the newest 256 steps, and
-//! figures of all of them.
+//! has the same while a flow runs, and after it failed or was dropped. A record
+//! keeps the newest 256 steps, and figures of all of them.
 //!
 //! **It can be drawn.** [`outline_of`] returns the flow for [Mermaid](Outline::mermaid).
 //! A record draws [the path taken](FlowRecord::mermaid) into it.

@@ -32,7 +32,8 @@ where
                 None => prep(flow.state).await?,
             };
             let output = executed(&mut flow, &node).await?;
-            // Nothing is awaited from here to the next position: a dropped flow has done all of a step, or nothing.
+            // Nothing is awaited from here to the next position: a dropped flow has
+            // done all of a step, or nothing.
             post(node, output, flow.state).map(Progress::Done)
         };
         course.instrument(span)

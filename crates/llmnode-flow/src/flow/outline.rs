@@ -14,7 +14,8 @@ pub enum Outline {
     Node(Cow<'static, str>),
     /// A node that runs once for each item of a batch, by its name.
     Batch(Cow<'static, str>),
-    /// A flow, with its name and its steps. The first step is the start. A flow within itself has no steps here.
+    /// A flow, with its name and its steps. The first step is the start. A flow
+    /// within itself has no steps here.
     Flow(Cow<'static, str>, Vec<OutlineStep>),
     /// Nodes that run side by side.
     Parallel(Vec<Outline>),

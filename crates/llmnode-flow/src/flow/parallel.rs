@@ -6,7 +6,8 @@ use super::node_step::{post, prep};
 use super::outline::Outline;
 use super::step::Step;
 
-/// After the last node has ended, the posts run in the order of the tuple, or none if a node failed.
+/// After the last node has ended, the posts run in the order of the tuple, or none
+/// if a node failed.
 macro_rules! side_by_side {
     ($($N:ident $n:tt),+) => {
         impl<S: Sync, $($N: ParallelStep<S> + Send),+> Step<S> for ($($N,)+) {
@@ -33,8 +34,9 @@ macro_rules! side_by_side {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot stand beside other steps of flows over `{S}`",
     label = "only nodes without actions run side by side",
-    note = "several actions could not route one flow, and flows side by side would write to one state; put it before or \
-            after the others, or run flows side by side with `run.fork(..)`, each on a state of its own"
+    note = "several actions could not route one flow, and flows side by side would write to one \
+            state; put it before or after the others, or run flows side by side with \
+            `run.fork(..)`, each on a state of its own"
 )]
 pub trait ParallelStep<S>: Step<S, Action = ()> {}
 

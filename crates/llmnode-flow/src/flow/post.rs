@@ -1,7 +1,8 @@
-//! What a step does with its output: `store`, `action`, `route` and `post`, as generated code calls them.
+//! What a step does with its output: `store`, `action`, `route` and `post`, as
+//! generated code calls them.
 //!
-//! The program's functions are called here, and not in generated code, so that the compiler points at their paths and
-//! says which signature it expects.
+//! The program's functions are called here, and not in generated code, so that the
+//! compiler points at their paths and says which signature it expects.
 
 use llmnode_runtime::internal::IntoOutcomeNow;
 use llmnode_runtime::{BoxError, Category};
@@ -17,8 +18,9 @@ pub fn store<V: Stored<T>, T>(place: &mut T, value: V) {
 #[diagnostic::on_unimplemented(
     message = "`store` cannot put the output, a `{Self}`, into a field of type `{T}`",
     label = "a field of type `{T}`",
-    note = "`store` replaces the field, by `Into`; to convert the output, or to add it to a collection, write `post = path` with a \
-            `fn path(self, output: {Self}, state: &mut State)`"
+    note = "`store` replaces the field, by `Into`; to convert the output, or to add it to a \
+            collection, write `post = path` with a `fn path(self, output: {Self}, state: &mut \
+            State)`"
 )]
 pub trait Stored<T>: Into<T> {}
 
@@ -36,8 +38,9 @@ where
 #[diagnostic::on_unimplemented(
     message = "the output does not say what the step decides: `{A}` is not `From<{Self}>`",
     label = "is not made from the output",
-    note = "if `{A}` is the output itself, put `#[derive(Action)]` on it; otherwise write `impl From<{Self}> for {A}`, or `route = path` \
-            with a `fn path(output: {Self}, state: &State) -> {A}`"
+    note = "if `{A}` is the output itself, put `#[derive(Action)]` on it; otherwise write `impl \
+            From<{Self}> for {A}`, or `route = path` with a `fn path(output: {Self}, state: \
+            &State) -> {A}`"
 )]
 pub trait Decides<A>: Into<A> {}
 

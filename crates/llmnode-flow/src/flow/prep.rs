@@ -20,8 +20,9 @@ pub fn prepared<'a, N, S: ?Sized + Sync>(
     async move { make(state) }
 }
 
-/// Generated for `prep = path`. The function is called here, and not in generated code, so that the compiler points at
-/// the path and says which signature it expects.
+/// Generated for `prep = path`. The function is called here, and not in generated
+/// code, so that the compiler points at the path and says which signature it
+/// expects.
 pub fn prep<'a, N, S, Value, Kind>(
     state: &'a S,
     path: impl FnOnce(&'a S) -> Value,

@@ -1,4 +1,5 @@
-//! What the expression of a field's `#[prep(..)]` may return: the field's value, an option of it, or a result.
+//! What the expression of a field's `#[prep(..)]` may return: the field's value, an
+//! option of it, or a result.
 
 use std::marker::PhantomData;
 
@@ -8,8 +9,9 @@ use super::step_error::step_error;
 
 /// The form of an expression of type `V` for a field of type `T`.
 ///
-/// Method resolution finds the form. If the expression leaves `V` open, as `collect()` does, the first form fits, so
-/// that `V` becomes `T`, as it would in a struct expression.
+/// Method resolution finds the form. If the expression leaves `V` open, as
+/// `collect()` does, the first form fits, so that `V` becomes `T`, as it would in a
+/// struct expression.
 #[derive(Debug)]
 pub struct PrepForm<V, T>(PhantomData<fn(V) -> T>);
 
@@ -53,10 +55,11 @@ forms! {
 
 /// Converts the value of an expression to that of a field of type `T`.
 #[diagnostic::on_unimplemented(
-    message = "the `#[prep]` of a field of the type `{T}` has to return it, an `Option` of it or a `Result` of it, but \
-               this is `{Self}`",
+    message = "the `#[prep]` of a field of the type `{T}` has to return it, an `Option` of it or a \
+               `Result` of it, but this is `{Self}`",
     label = "returns something else",
-    note = "what is borrowed from the state has to be cloned; the error of a `Result` is any that is `Send` and `Sync`, or a text"
+    note = "what is borrowed from the state has to be cloned; the error of a `Result` is any that \
+            is `Send` and `Sync`, or a text"
 )]
 pub trait IntoField<T, Form> {
     /// Returns the value, or the error; `None` if the expression was `None`.

@@ -12,8 +12,9 @@ use super::outline::Outline;
 ///
 /// [`mermaid`](FlowRecord::mermaid) draws it.
 ///
-/// As JSON it begins with `"format": "llmnode/flow-record", "version": 2`. It contains no prompts and answers. Times
-/// are in milliseconds. [`from_json`](FlowRecord::from_json) reads it back.
+/// As JSON it begins with `"format": "llmnode/flow-record", "version": 2`. It
+/// contains no prompts and answers. Times are in milliseconds.
+/// [`from_json`](FlowRecord::from_json) reads it back.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FlowRecord {
@@ -29,8 +30,9 @@ pub struct FlowRecord {
     pub path: Vec<StepRecord>,
     /// The figures of each step that was taken, in the order of their first visits.
     pub steps: Vec<StepStats>,
-    /// How often each edge was taken, in the order of their first use: the step or nested flow that it leaves, and
-    /// its action, which is empty for a plain arrow.
+    /// How often each edge was taken, in the order of their first use: the step or
+    /// nested flow that it leaves, and its action, which is empty for a plain
+    /// arrow.
     pub edges: Vec<(Position, String, u64)>,
     /// The time from the start of the flow to its end, or to this moment.
     pub elapsed: Duration,

@@ -11,7 +11,8 @@ use super::outline::Outline;
 use super::record::{FlowRecord, StepStats};
 
 const FORMAT: &str = "llmnode/flow-record";
-/// Raised for changes that an older reader would misread: a new variant of an enum, but not a new field.
+/// Raised for changes that an older reader would misread: a new variant of an enum,
+/// but not a new field.
 const VERSION: u64 = 2;
 
 impl FlowRecord {

@@ -80,8 +80,8 @@ impl ReplayedOutput {
         let output = output.and_then(|output| output.downcast::<N::Output>().ok());
         output.map(|output| *output).ok_or_else(|| {
             let message = format!(
-                "`happened` has the output of the node `{}`, but the step under way at `{at}` is that of the node `{}`: \
-                 give its output by `.resume(..).happened::<{}>(output)`",
+                "`happened` has the output of the node `{}`, but the step under way at `{at}` is \
+                 that of the node `{}`: give its output by `.resume(..).happened::<{}>(output)`",
                 self.name,
                 N::NAME,
                 type_name::<N>()

@@ -14,11 +14,12 @@ pub trait RunExt<S>: Sized {
     /// Runs a flow on the state, from its first step to its end, and returns its action.
     ///
     /// # Errors
-    /// The error of the step that ended it; [`NodeError::position`] says which. What the steps before did to the
-    /// state stays.
+    /// The error of the step that ended it; [`NodeError::position`] says which.
+    /// What the steps before did to the state stays.
     fn flow<'r, F: RunFlow<'r, S>>(&'r mut self, flow: F) -> FlowCall<'r, S, F::Action>;
 
-    /// Runs one step on the state: prep, exec with its retries and fallback, post. Returns its action.
+    /// Runs one step on the state: prep, exec with its retries and fallback, post.
+    /// Returns its action.
     ///
     /// # Errors
     /// The errors of prep and post, and those of the call.
@@ -27,8 +28,9 @@ pub trait RunExt<S>: Sized {
         N: Step<S> + Send + 'static,
         S: Send + Sync;
 
-    /// Runs flows one after the other on the state, such as one flow with different parameters. The next flow is
-    /// taken from the iterator when the one before it has ended.
+    /// Runs flows one after the other on the state, such as one flow with different
+    /// parameters. The next flow is taken from the iterator when the one before it
+    /// has ended.
     ///
     /// ```text
     /// run.flows(files.into_iter().map(|file| Translate { file })).await?;
@@ -41,8 +43,9 @@ pub trait RunExt<S>: Sized {
         F: RunFlow<'r, S> + 'r,
         S: 'r;
 
-    /// Runs flows concurrently, each on a state of its own. `split` makes both from an item and the state of this
-    /// run. Eight run at a time by default ([`concurrency`](Fork::concurrency)). They share the models, limits and
+    /// Runs flows concurrently, each on a state of its own. `split` makes both from
+    /// an item and the state of this run. Eight run at a time by default
+    /// ([`concurrency`](Fork::concurrency)). They share the models, limits and
     /// ledger of this run.
     ///
     /// ```text

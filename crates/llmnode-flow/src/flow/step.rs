@@ -1,5 +1,7 @@
-//! A node as a step. [`Step`] is the whole of it: how the node is made from the state, and what it writes back. [`PreparedStep`] is
-//! what a flow runs: the node is there, however it was made, so nobody who cannot make it from the state has to say how.
+//! A node as a step. [`Step`] is the whole of it: how the node is made from the
+//! state, and what it writes back. [`PreparedStep`] is what a flow runs: the node
+//! is there, however it was made, so nobody who cannot make it from the state has
+//! to say how.
 
 use std::future::Future;
 
@@ -9,9 +11,10 @@ use super::outline::Outline;
 
 /// A node that is a step of flows: it prepares itself from the state, executes, and writes back.
 ///
-/// `#[llm_node]` implements it for nodes with `store`, `post`, `route`, `action`, `prep` or a field with
-/// `#[prep(..)]`. A node without a model implements it by hand, all in one impl below `#[llmnode::step]`. `prep` and
-/// `post` are never retried.
+/// `#[llm_node]` implements it for nodes with `store`, `post`, `route`, `action`,
+/// `prep` or a field with `#[prep(..)]`. A node without a model implements it by
+/// hand, all in one impl below `#[llmnode::step]`. `prep` and `post` are never
+/// retried.
 ///
 /// ```
 /// # mod llmnode { pub use llmnode_runtime::*; pub mod flow { pub use llmnode_flow::flow::*; } }
@@ -54,14 +57,16 @@ use super::outline::Outline;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a step of flows over `{S}`",
     label = "not a step of this state's flows",
-    note = "a node with `state = T` and `store = field`, `post = path`, `route = path` or a field with `#[prep(..)]` is one; \
-            others have an `impl Step<T>` below `#[llmnode::step]`",
-    note = "a node with `batch = path` stands there as `Batch<Node> as Node`; a node or a flow over a part of the state is \
-            written `Inner in state.part`"
+    note = "a node with `state = T` and `store = field`, `post = path`, `route = path` or a field \
+            with `#[prep(..)]` is one; others have an `impl Step<T>` below `#[llmnode::step]`",
+    note = "a node with `batch = path` stands there as `Batch<Node> as Node`; a node or a flow \
+            over a part of the state is written `Inner in state.part`"
 )]
 pub trait Step<S>: Exec<S, Output = <Self as Step<S>>::Output> + Sized {
-    /// The output of the node: that of its [`Node`](llmnode_runtime::Node). `#[llmnode::step]` writes it to both traits.
-    // Members, so that an `impl` without `#[llmnode::step]` is one error and not one for each of them.
+    /// The output of the node: that of its [`Node`](llmnode_runtime::Node).
+    /// `#[llmnode::step]` writes it to both traits.
+    // Members, so that an `impl` without `#[llmnode::step]` is one error and not
+    // one for each of them.
     type Output: Send + 'static;
 
     /// What the step decides; `()` if it decides nothing.
@@ -74,8 +79,9 @@ pub trait Step<S>: Exec<S, Output = <Self as Step<S>>::Output> + Sized {
     /// [`NodeError`](llmnode_runtime::NodeError) keeps its category.
     fn prep(state: &S) -> impl Future<Output = Result<Self, BoxError>> + Send;
 
-    /// Calls [`Exec::exec`]. `#[llmnode::step]` moves the `exec` that you write to that trait; without it, write `exec` in an
-    /// impl of that trait, since flows call no other.
+    /// Calls [`Exec::exec`]. `#[llmnode::step]` moves the `exec` that you write to
+    /// that trait; without it, write `exec` in an impl of that trait, since flows
+    /// call no other.
     ///
     /// # Errors
     /// Any error, as in [`Exec::exec`].
@@ -86,8 +92,9 @@ pub trait Step<S>: Exec<S, Output = <Self as Step<S>>::Output> + Sized {
         Exec::exec(self, cx)
     }
 
-    /// Writes the output back, and decides. It is not async, so that a dropped flow leaves no half step. What it
-    /// wrote before it fails or panics stays: check first, then write.
+    /// Writes the output back, and decides. It is not async, so that a dropped flow
+    /// leaves no half step. What it wrote before it fails or panics stays: check
+    /// first, then write.
     ///
     /// # Errors
     /// Any error ends the flow as [`aborted`](llmnode_runtime::Category::Aborted). A
@@ -105,9 +112,11 @@ pub trait Step<S>: Exec<S, Output = <Self as Step<S>>::Output> + Sized {
     }
 }
 
-/// A node that runs as a step and writes back, however it was made: a [`Step`] without its `prep`. Every `Step` is one.
+/// A node that runs as a step and writes back, however it was made: a [`Step`]
+/// without its `prep`. Every `Step` is one.
 ///
-/// Implement it in place of `Step` for a node that the state alone does not make, such as one that was read from a file.
+/// Implement it in place of `Step` for a node that the state alone does not make,
+/// such as one that was read from a file.
 /// [`FlowBuilder::made`](super::FlowBuilder::made) takes the function that makes it.
 ///
 /// ```
@@ -150,13 +159,15 @@ pub trait Step<S>: Exec<S, Output = <Self as Step<S>>::Output> + Sized {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be made into a step of flows over `{S}`",
     label = "neither a step of this state's flows nor a prepared one",
-    note = "a node that the state makes is a `Step`; one that is made otherwise has an `impl PreparedStep<{S}>`, with its `post`"
+    note = "a node that the state makes is a `Step`; one that is made otherwise has an `impl \
+            PreparedStep<{S}>`, with its `post`"
 )]
 pub trait PreparedStep<S>: Exec<S, Output: Send + 'static> + Sized {
     /// What the step decides; `()` if it decides nothing.
     type Action: Send + 'static;
 
-    /// Writes the output back, and decides. As [`Step::post`] it is not async, so that a dropped flow leaves no half step.
+    /// Writes the output back, and decides. As [`Step::post`] it is not async, so
+    /// that a dropped flow leaves no half step.
     ///
     /// # Errors
     /// Any error, as in [`Step::post`].

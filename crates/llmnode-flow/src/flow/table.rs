@@ -1,4 +1,5 @@
-//! The table of a flow and how it is walked: one engine for flows that `flow!` declares and for those built at run time.
+//! The table of a flow and how it is walked: one engine for flows that `flow!`
+//! declares and for those built at run time.
 
 use std::borrow::Cow;
 
@@ -64,7 +65,8 @@ pub struct Arm<A> {
 #[derive(Debug)]
 pub(super) enum EdgeSelector<A> {
     Index(usize),
-    /// By the action's name. The function converts it to the flow's own action if the edge leads out.
+    /// By the action's name. The function converts it to the flow's own action if
+    /// the edge leads out.
     Action(Cow<'static, str>, fn(Cow<'static, str>) -> A),
 }
 
@@ -230,7 +232,8 @@ impl<S, A> Table<S, A> {
             let action = one_line(&**action, 200);
             let actions = one_line(actions.join(", "), 500);
             return format!(
-                "the step `{label}` of the flow `{name}` returned the action `{action}`, but has no edge for it; its edges are for {actions}"
+                "the step `{label}` of the flow `{name}` returned the action `{action}`, but has \
+                 no edge for it; its edges are for {actions}"
             );
         }
         let action = edge.map_or("", Edge::shown);

@@ -54,8 +54,8 @@ impl FlowWatch {
         self.lock().as_ref().map(LiveRecord::record)
     }
 
-    /// Returns the position: the step that runs or is next. `None`: no flow has begun, or it has ended with an
-    /// action.
+    /// Returns the position: the step that runs or is next. `None`: no flow has
+    /// begun, or it has ended with an action.
     pub fn position(&self) -> Option<Position> {
         self.lock()
             .as_ref()

@@ -1,4 +1,5 @@
-//! Watches, hooks and listeners of a running flow, and the flow around it: all are told of the same events.
+//! Watches, hooks and listeners of a running flow, and the flow around it: all are
+//! told of the same events.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -144,7 +145,8 @@ impl Observer for ActiveWatchers<'_> {
             .for_each(|listener| run_hook(|| listener(at, event)));
     }
 
-    /// Its hooks are told of the steps of flows within its steps, at positions below theirs. Its watches are not.
+    /// Its hooks are told of the steps of flows within its steps, at positions
+    /// below theirs. Its watches are not.
     fn step(&self, calls: &[String], event: &RunEvent<'_>) {
         let below = self.below(calls).iter().map(String::as_str);
         let around = self.lock().at.below(below);

@@ -1,7 +1,9 @@
-//! The batches of a map's journal: which are not read to their end, and which of their lines have none.
+//! The batches of a map's journal: which are not read to their end, and which of
+//! their lines have none.
 //!
-//! In: the records of batches, and where an attempt that is part of one begins and ends. Out: the batches that the next process
-//! goes on with. A line is known by its id, whichever process and call asks for it, so that it counts once.
+//! In: the records of batches, and where an attempt that is part of one begins and
+//! ends. Out: the batches that the next process goes on with. A line is known by
+//! its id, whichever process and call asks for it, so that it counts once.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, SystemTime};
@@ -117,8 +119,8 @@ impl BatchHistory {
         self.count
     }
 
-    /// A line that has no attempt in the journal was planned, and its process died before it wrote more: nothing of the batch
-    /// was sent then.
+    /// A line that has no attempt in the journal was planned, and its process died
+    /// before it wrote more: nothing of the batch was sent then.
     pub(super) fn open(&self) -> Vec<JournaledBatch> {
         let mut lines: HashMap<&str, Vec<String>> = HashMap::new();
         for (line, began) in &self.lines {

@@ -109,7 +109,8 @@ impl OpenFile {
         }
     }
 
-    /// Anything that is not a journal of this run is left alone: also a link, or a file with a cut first line.
+    /// Anything that is not a journal of this run is left alone: also a link, or a
+    /// file with a cut first line.
     fn is_leftover(&self, path: &Path) -> bool {
         let regular = fs::symlink_metadata(path).is_ok_and(|there| there.is_file());
         regular
@@ -140,7 +141,8 @@ impl OpenFile {
         })?;
         to.flush()
             .map_err(|source| io_error(beside, "written", source))?;
-        // Without this, a power cut could leave an empty file in the place of a whole one, whatever `Fsync` says.
+        // Without this, a power cut could leave an empty file in the place of a
+        // whole one, whatever `Fsync` says.
         file.sync_all()
             .map_err(|source| io_error(beside, "written", source))?;
         Ok(length)

@@ -117,8 +117,8 @@ impl<S> JournalReplayer<'_, S> {
     fn take_journal(&mut self) -> Result<Box<dyn Journal>, NodeError> {
         if self.has_other_journal {
             return Err(config_error(
-                "the flow has more than one journal; leave out `.journal(..)` before `.resume(..)`, which also starts a run if \
-                 the journal is empty"
+                "the flow has more than one journal; leave out `.journal(..)` before \
+                 `.resume(..)`, which also starts a run if the journal is empty"
                     .to_owned(),
             ));
         }
@@ -128,9 +128,11 @@ impl<S> JournalReplayer<'_, S> {
             .ok_or_else(|| config_error("a flow began twice".to_owned()))
     }
 
-    /// Reads the journal before anything else: what it says decides whether the flow starts, goes on after its last step, or has
-    /// ended, and what it has spent counts before the first request. Checks come before the state is put back, so that a flow
-    /// whose program has changed leaves its caller's state as it was.
+    /// Reads the journal before anything else: what it says decides whether the
+    /// flow starts, goes on after its last step, or has ended, and what it has
+    /// spent counts before the first request. Checks come before the state is put
+    /// back, so that a flow whose program has changed leaves its caller's state as
+    /// it was.
     async fn begin<A: DeserializeOwned + Send>(
         &mut self,
         flow: FlowStart<'_, S>,

@@ -24,8 +24,9 @@ use crate::flow::{FlowCall, Position, ReplayedOutput};
 /// How long an answer without calls waits for the end of its step, to be one entry with it.
 const STEP: Duration = Duration::from_millis(5);
 
-/// What an engine keeps of one turn of a flow: some records of its journal, and whether it pauses or has ended. serde
-/// writes and reads it; what is in it is llmnode's. It holds states, answers and results of tools in clear.
+/// What an engine keeps of one turn of a flow: some records of its journal, and
+/// whether it pauses or has ended. serde writes and reads it; what is in it is
+/// llmnode's. It holds states, answers and results of tools in clear.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Entry(EntryData);
@@ -74,7 +75,8 @@ pub enum ReplayStep<T> {
     },
     /// A person has to decide: [`Replay::decide`] takes what was paused, with the decisions.
     Waits(Paused),
-    /// A node with `idempotent = false` may have been executed or not: [`Replay::settle`] says what happened.
+    /// A node with `idempotent = false` may have been executed or not:
+    /// [`Replay::settle`] says what happened.
     #[non_exhaustive]
     InDoubt {
         /// The node's name.
@@ -99,12 +101,15 @@ pub enum InDoubtOutcome {
     Happened(Value),
 }
 
-/// A flow on an engine that replays, such as Restate, DBOS or Temporal: the engine keeps the flow's journal, an entry at a time.
+/// A flow on an engine that replays, such as Restate, DBOS or Temporal: the engine
+/// keeps the flow's journal, an entry at a time.
 ///
-/// Such an engine offers one thing: run this once, and keep what it returns. Each [`next`](Replay::next) is one such call. After
-/// a crash, the engine gives back the entries that it kept, in order, and executes the first one that it has not: that one
-/// starts the flow from its journal. So no code of the flow runs during a replay, and nothing in it has to be deterministic.
-/// What the engine does not keep is not acknowledged to the flow, which goes no further.
+/// Such an engine offers one thing: run this once, and keep what it returns. Each
+/// [`next`](Replay::next) is one such call. After a crash, the engine gives back
+/// the entries that it kept, in order, and executes the first one that it has not:
+/// that one starts the flow from its journal. So no code of the flow runs during a
+/// replay, and nothing in it has to be deterministic. What the engine does not keep
+/// is not acknowledged to the flow, which goes no further.
 ///
 /// ```
 /// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_flow::*; }
@@ -131,8 +136,9 @@ pub enum InDoubtOutcome {
 /// }
 /// ```
 ///
-/// `next` returns an error only for a failure of the [transport](Group::Transport), so that the engine waits and tries again;
-/// answers that came are kept. Every other failure is the flow's outcome. Dropping this drops the flow.
+/// `next` returns an error only for a failure of the [transport](Group::Transport),
+/// so that the engine waits and tries again; answers that came are kept. Every
+/// other failure is the flow's outcome. Dropping this drops the flow.
 ///
 /// An entry is a request, an answer with calls of tools, the result of a tool, or the end of a step; an answer without calls waits up to
 /// 5 ms to be one entry with the end of its step, unless it ends a turn of a chat in a database. It holds the state after each step.
@@ -151,8 +157,9 @@ pub struct Replay<T> {
 type Start = Arc<dyn Fn(ReplayStart) -> BoxFuture<'static, Result<Value, NodeError>> + Send + Sync>;
 
 impl<T: Serialize + DeserializeOwned> Replay<T> {
-    /// Creates a replay. The function starts the flow: it makes the run, and returns what should come of it. It is called
-    /// again after each crash and each pause, and returns what [`ReplayStart::resume`] makes of the flow's call:
+    /// Creates a replay. The function starts the flow: it makes the run, and
+    /// returns what should come of it. It is called again after each crash and each
+    /// pause, and returns what [`ReplayStart::resume`] makes of the flow's call:
     ///
     /// ```
     /// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_flow::*; }
@@ -203,8 +210,8 @@ impl<T: Serialize + DeserializeOwned> Replay<T> {
         }
     }
 
-    /// Returns a name for the next entry, for people who look into the engine: the step and the number of the entry. It is the same
-    /// in each replay.
+    /// Returns a name for the next entry, for people who look into the engine: the
+    /// step and the number of the entry. It is the same in each replay.
     pub fn name(&self) -> String {
         let number = self.entries + 1;
         if self.known.is_empty() {
@@ -256,7 +263,8 @@ impl<T: Serialize + DeserializeOwned> Replay<T> {
     /// Takes an entry that the engine has kept, and tells the flow to go on.
     ///
     /// # Errors
-    /// A `config_error`: what came of the flow cannot be read, so another version of the program wrote it.
+    /// A `config_error`: what came of the flow cannot be read, so another version
+    /// of the program wrote it.
     pub fn take(&mut self, entry: Entry) -> Result<ReplayStep<T>, NodeError> {
         let EntryData { records, then } = entry.0;
         self.entries += 1;
@@ -279,16 +287,26 @@ impl<T: Serialize + DeserializeOwned> Replay<T> {
             flow.is_kept();
         }
         Ok(match then {
-            None => ReplayStep::On { at: self.at.clone(), steps: self.steps },
+            None => ReplayStep::On {
+                at: self.at.clone(),
+                steps: self.steps,
+            },
             Some(EntryEnd::Paused(paused)) => ReplayStep::Waits(*paused),
             Some(EntryEnd::InDoubt { node, at, fault }) => {
                 self.settlement = None;
                 ReplayStep::InDoubt { node, at, fault }
             }
-            Some(EntryEnd::Failed { category, message }) => ReplayStep::Ended(Err(NodeError::new(category, message))),
-            Some(EntryEnd::Returned(output)) => ReplayStep::Ended(Ok(serde_json::from_value(output).map_err(|error| {
-                config_error(format!("what came of the flow cannot be read: {error}; another version of the program wrote it"))
-            })?)),
+            Some(EntryEnd::Failed { category, message }) => {
+                ReplayStep::Ended(Err(NodeError::new(category, message)))
+            }
+            Some(EntryEnd::Returned(output)) => {
+                ReplayStep::Ended(Ok(serde_json::from_value(output).map_err(|error| {
+                    config_error(format!(
+                        "what came of the flow cannot be read: {error}; another version of the \
+                         program wrote it"
+                    ))
+                })?))
+            }
         })
     }
 
@@ -351,7 +369,8 @@ impl<N: Node<Output: DeserializeOwned> + 'static> Happened for Of<N> {
 }
 
 impl ReplayStart {
-    /// Lets an output of this node, as JSON, settle a call of it that is [in doubt](ReplayStep::InDoubt).
+    /// Lets an output of this node, as JSON, settle a call of it that is [in
+    /// doubt](ReplayStep::InDoubt).
     #[must_use]
     pub fn settles<N>(mut self) -> Self
     where
@@ -368,8 +387,9 @@ impl ReplayStart {
     /// Starts the flow, or continues it after its last entry.
     ///
     /// # Errors
-    /// A `config_error`: the output of a call that is in doubt cannot be read, or [`settles`](Self::settles) was not called for
-    /// its node. The replay asks for another settlement then.
+    /// A `config_error`: the output of a call that is in doubt cannot be read, or
+    /// [`settles`](Self::settles) was not called for its node. The replay asks for
+    /// another settlement then.
     pub fn resume<'r, S, A>(self, flow: FlowCall<'r, S, A>) -> Result<Resume<'r, S, A>, NodeError>
     where
         S: Serialize + DeserializeOwned + Send + Sync,
@@ -403,9 +423,15 @@ impl ReplayStart {
 }
 
 fn output_of(node: &str, output: Value, settles: &[Settles]) -> Result<ReplayedOutput, String> {
-    let settles = settles.iter().find(|settles| settles.node == node).ok_or_else(|| {
-        format!("the program does not say how to read an output of `{node}`: `ReplayStart::settles` does, or settle it by a rerun")
-    })?;
+    let settles = settles
+        .iter()
+        .find(|settles| settles.node == node)
+        .ok_or_else(|| {
+            format!(
+                "the program does not say how to read an output of `{node}`: \
+                 `ReplayStart::settles` does, or settle it by a rerun"
+            )
+        })?;
     settles
         .happened
         .read(output)

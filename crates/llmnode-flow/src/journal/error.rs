@@ -14,7 +14,8 @@ pub enum JournalError {
     Format(#[from] FormatError),
     /// The file does not begin like a journal.
     #[error(
-        "the file {} is not a journal, and was not changed; name another file, which need not exist yet",
+        "the file {} is not a journal, and was not changed; name another file, which need not \
+         exist yet",
         path.display()
     )]
     Foreign {
@@ -39,7 +40,8 @@ pub enum JournalError {
     },
     /// Another flow or map is writing to it, in this process or in another one.
     #[error(
-        "another flow or map is writing to the journal {}; wait until it has ended, or use another journal",
+        "another flow or map is writing to the journal {}; wait until it has ended, or use another \
+         journal",
         path.display()
     )]
     Locked {
@@ -48,7 +50,8 @@ pub enum JournalError {
     },
     /// Another writer has changed it since it was read.
     #[error(
-        "another writer has taken over the journal {}: it has changed since this program read or wrote it",
+        "another writer has taken over the journal {}: it has changed since this program read or \
+         wrote it",
         path.display()
     )]
     TakenOver {
@@ -89,8 +92,8 @@ fn remedy(whole: u64) -> String {
         0 => "Nothing was changed; put back a copy of the file, or start again with another one"
             .to_owned(),
         _ => format!(
-            "The lines before it are whole, and nothing was changed; put back a copy of the file, or cut it to its first {whole} \
-             bytes to go on from there"
+            "The lines before it are whole, and nothing was changed; put back a copy of the file, \
+             or cut it to its first {whole} bytes to go on from there"
         ),
     }
 }

@@ -14,20 +14,25 @@ use super::lock::Lock;
 use super::open::{Fsync, OpenFile, io_error, scan};
 use super::record::{Entry, Record};
 
-/// A journal in a file: each record is a line, with a checksum before its JSON. Clones are handles to one file. It
-/// has states, and the answers of models and results of tools of the step under way, unencrypted, so only its owner
-/// can read a new file. The answers of a completed step are erased when the file is rewritten, at the flow's end at
-/// the latest. See [`without_answers`](JournalFile::without_answers).
+/// A journal in a file: each record is a line, with a checksum before its JSON.
+/// Clones are handles to one file. It has states, and the answers of models and
+/// results of tools of the step under way, unencrypted, so only its owner can read
+/// a new file. The answers of a completed step are erased when the file is
+/// rewritten, at the flow's end at the latest. See
+/// [`without_answers`](JournalFile::without_answers).
 ///
-/// If a crash cuts a line short, the next writer drops it. Any other damage is an error that names the line. A file
-/// is never cleared: to start again, use another name or delete it. **One writer**: while a flow runs, it holds the
-/// operating system's lock on a file beside the journal, `NAME.lock`, which stays there. Another flow with the same
-/// journal, in this process or in another one, is refused with a `config_error`. It can resume once the first flow
-/// has ended or its process has died. Network file systems may not keep such locks.
+/// If a crash cuts a line short, the next writer drops it. Any other damage is an
+/// error that names the line. A file is never cleared: to start again, use another
+/// name or delete it. **One writer**: while a flow runs, it holds the operating
+/// system's lock on a file beside the journal, `NAME.lock`, which stays there.
+/// Another flow with the same journal, in this process or in another one, is
+/// refused with a `config_error`. It can resume once the first flow has ended or
+/// its process has died. Network file systems may not keep such locks.
 ///
-/// **Size**: superseded states are dropped when they are 1 MiB at least and four fifths of the file. It is then rewritten beside
-/// itself, as `NAME.RUN.compacting` with a name for the run, with the same permissions, and renamed. The usage stays:
-/// some 300 bytes for each attempt and each call.
+/// **Size**: superseded states are dropped when they are 1 MiB at least and four
+/// fifths of the file. It is then rewritten beside itself, as `NAME.RUN.compacting`
+/// with a name for the run, with the same permissions, and renamed. The usage
+/// stays: some 300 bytes for each attempt and each call.
 ///
 /// ```no_run
 /// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_flow::{flow, journal}; }
@@ -73,8 +78,8 @@ impl JournalFile {
         self
     }
 
-    /// Keeps no answers of models and no results of tools. A step that is repeated then asks again for everything,
-    /// and so does a map.
+    /// Keeps no answers of models and no results of tools. A step that is repeated
+    /// then asks again for everything, and so does a map.
     #[must_use]
     pub fn without_answers(self) -> Self {
         self.opened().without_answers = true;
@@ -99,7 +104,8 @@ impl JournalFile {
     }
 
     fn opened(&self) -> MutexGuard<'_, OpenFile> {
-        // Nothing panics while it holds the lock; and if it did, the file is read again before it is written.
+        // Nothing panics while it holds the lock; and if it did, the file is read
+        // again before it is written.
         self.file.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -137,7 +143,8 @@ impl JournalFile {
             Fsync::EachRecord => true,
             Fsync::Never => false,
             Fsync::EachStep => {
-                // Within a flow, answers need to survive a crash of the process only, not of the machine.
+                // Within a flow, answers need to survive a crash of the process
+                // only, not of the machine.
                 let of_map = open.run.is_none()
                     && matches!(record.0, Entry::Answered(_) | Entry::ToolEnded(_));
                 let vital = matches!(
@@ -195,7 +202,8 @@ impl Journal for JournalFile {
         })
     }
 
-    /// The write itself does not wait: wherever the call is dropped, the record is written whole or not begun.
+    /// The write itself does not wait: wherever the call is dropped, the record is
+    /// written whole or not begun.
     fn append<'j>(&'j mut self, record: &'j Record) -> BoxFuture<'j, Result<(), JournalError>> {
         Box::pin(async move {
             self.acquire_writer_lock()?;

@@ -1,4 +1,5 @@
-//! Finds numbers that JSON does not have: serde_json writes them as `null`, which an `Option` reads back as `None`.
+//! Finds numbers that JSON does not have: serde_json writes them as `null`, which
+//! an `Option` reads back as `None`.
 
 use std::fmt::{self, Display};
 

@@ -1,4 +1,5 @@
-//! The content of a journal: where its flow is, what is left for the next process, and what was spent.
+//! The content of a journal: where its flow is, what is left for the next process,
+//! and what was spent.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
@@ -18,8 +19,8 @@ use super::record::{
 use super::replay::{ReplayEntry, ReplayStore};
 use crate::flow::{Outline, Position};
 
-/// The content of a journal: where its flow is, and what was spent on it. For the journal of a map, only what was
-/// spent.
+/// The content of a journal: where its flow is, and what was spent on it. For the
+/// journal of a map, only what was spent.
 #[derive(Default)]
 pub struct History {
     /// The id of the flow's run, or of the map's journal.
@@ -33,8 +34,9 @@ pub struct History {
     records: u64,
     /// Calls whose end is not recorded.
     open: BTreeMap<CallId, OpenCall>,
-    /// Calls of nodes with `idempotent = false` since the last completed step. Each has a chain: the call, and the
-    /// parent of every call of the chain that has ended.
+    /// Calls of nodes with `idempotent = false` since the last completed step. Each
+    /// has a chain: the call, and the parent of every call of the chain that has
+    /// ended.
     non_idempotent_calls: Vec<(Vec<CallId>, PendingStep)>,
     replay_entries: Vec<ReplayEntry>,
     /// Answers and results since then whose hashes are of an older version.
@@ -159,7 +161,8 @@ impl History {
             Entry::Compacted(compacted) => {
                 self.replay_entries.push(ReplayEntry::Compaction(compacted))
             }
-            // The result is not used, so a call within that must not be executed again stays in doubt.
+            // The result is not used, so a call within that must not be executed
+            // again stays in doubt.
             Entry::ToolEnded(ended) if is_old_hash(&ended.call) => {
                 self.count_tool(&ended);
                 self.old_hashes.1 += 1;
@@ -199,7 +202,8 @@ impl History {
         let call = self.call(id.call(), Some((key, began.parent)));
         call.began.get_or_insert(began.unix_ms);
         if began.attempt.batch.is_some() {
-            // Its end may come from another process, by another call: it is counted when it has one, or when its batch has.
+            // Its end may come from another process, by another call: it is counted
+            // when it has one, or when its batch has.
             self.batches.line_began(began);
         } else {
             call.under_way.insert(id, began);
@@ -406,7 +410,8 @@ impl History {
 
     /// Ends what was under way when the process died.
     pub(super) fn close(&mut self) {
-        // The next process reads what a batch answers, and counts it. Who only looks sees it as under way.
+        // The next process reads what a batch answers, and counts it. Who only
+        // looks sees it as under way.
         if self.counting.is_none() {
             let lines = self.batches.take_lines();
             self.lose(lines);
@@ -442,7 +447,8 @@ impl History {
         if self.old_hashes != (0, 0) {
             tracing::warn!(
                 target: "llmnode::journal", run = %self.run,
-                "answers: {}, results of tools: {}; they have hashes of an older version, which can be forged, so their requests are made again",
+                "answers: {}, results of tools: {}; they have hashes of an older version, which \
+                 can be forged, so their requests are made again",
                 self.old_hashes.0, self.old_hashes.1
             );
         }
@@ -503,27 +509,31 @@ impl History {
         self.state.as_ref().map(Json::get)
     }
 
-    /// Returns the requests whose end and usage are unknown, because they were under way when a process ended. While a
-    /// process runs the flow, the requests under way now are among them.
+    /// Returns the requests whose end and usage are unknown, because they were
+    /// under way when a process ended. While a process runs the flow, the requests
+    /// under way now are among them.
     pub fn unknown(&self) -> &[PendingStep] {
         &self.unknown
     }
 
-    /// Returns the call of a node with `idempotent = false` in a step that was not completed. It may have taken
-    /// effect or not, so `resume` needs [`happened`](super::Resume::happened) or [`rerun`](super::Resume::rerun).
+    /// Returns the call of a node with `idempotent = false` in a step that was not
+    /// completed. It may have taken effect or not, so `resume` needs
+    /// [`happened`](super::Resume::happened) or [`rerun`](super::Resume::rerun).
     /// While a process runs the flow, the call that is under way now.
     pub fn in_doubt(&self) -> Option<&PendingStep> {
         self.non_idempotent_calls.first().map(|(_, call)| call)
     }
 
-    /// Returns the answers that maps did not use, since they asked everything anew, in the order in which they came: see
+    /// Returns the answers that maps did not use, since they asked everything anew,
+    /// in the order in which they came: see
     /// [`DroppedAnswer`].
     pub fn dropped(&self) -> &[DroppedAnswer] {
         &self.dropped
     }
 
-    /// Returns what was spent on the flow or the map, in all processes. A request that is [unknown](History::unknown) counts as one that
-    /// did not report its usage.
+    /// Returns what was spent on the flow or the map, in all processes. A request
+    /// that is [unknown](History::unknown) counts as one that did not report its
+    /// usage.
     pub fn ledger(&self) -> Ledger {
         self.ledger.clone()
     }

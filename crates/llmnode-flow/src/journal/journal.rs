@@ -9,10 +9,13 @@ use super::record::Record;
 ///
 /// [`JournalFile`](super::JournalFile) keeps them in a file. A database table or another log can be a journal, too,
 /// if it returns everything that was appended, in order.
-/// - **`append` returns when the record is kept**, as safely as the journal promises. A request is sent, and a step begins,
-///   only after the record of it has been appended.
-/// - **If an `append` is dropped before its end**, the record may be kept or not. The flow does not append it again.
-/// - **After an error**, the flow ends with `aborted`, so nothing happens that the journal does not know.
+/// - **`append` returns when the record is kept**, as safely as the journal
+///   promises. A request is sent, and a step begins, only after the record of it
+///   has been appended.
+/// - **If an `append` is dropped before its end**, the record may be kept or not.
+///   The flow does not append it again.
+/// - **After an error**, the flow ends with `aborted`, so nothing happens that the
+///   journal does not know.
 ///
 /// On an engine that replays, such as Restate, [`Replay`](super::Replay) is the journal.
 ///

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::record::Record;
 
 pub(super) const FORMAT: &str = "llmnode/journal";
-/// Raised with each change that an older reader would misread: a new kind of record, or a field that it would ignore.
+/// Raised with each change that an older reader would misread: a new kind of
+/// record, or a field that it would ignore.
 pub(super) const VERSION: u64 = 7;
 
 /// Bytes of checksum and length: eight hexadecimal digits and a space each.
@@ -144,7 +145,8 @@ pub(super) fn read(json: &str, n: u64) -> Result<Line<Record>, String> {
     let line: Line<Record> = serde_json::from_str(json).map_err(|error| error.to_string())?;
     if line.n != n {
         return Err(format!(
-            "it is record {}, where {n} is expected: lines are missing, or two programs wrote at once",
+            "it is record {}, where {n} is expected: lines are missing, or two programs wrote at \
+             once",
             line.n
         ));
     }

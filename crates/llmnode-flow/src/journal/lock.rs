@@ -10,8 +10,8 @@ use super::error::JournalError;
 use super::open::io_error;
 use super::sidecar;
 
-/// On a file of its own, since a rewrite replaces the journal. It is never deleted: otherwise one writer could lock the
-/// old file, and another one the new.
+/// On a file of its own, since a rewrite replaces the journal. It is never deleted:
+/// otherwise one writer could lock the old file, and another one the new.
 pub(super) struct Lock(File);
 
 impl Lock {
@@ -32,7 +32,8 @@ impl Lock {
         }
     }
 
-    /// The journal's mode may have changed since. A file with content, or a link, belongs to someone else.
+    /// The journal's mode may have changed since. A file with content, or a link,
+    /// belongs to someone else.
     fn share(&self, path: &Path, like: &File) {
         let own = fs::symlink_metadata(path).is_ok_and(|there| there.is_file() && there.len() == 0);
         if own && let Ok(like) = like.metadata() {
@@ -43,7 +44,8 @@ impl Lock {
 }
 
 impl Drop for Lock {
-    /// Closing is not enough: a child process that is being spawned at this moment has a handle to the file, too.
+    /// Closing is not enough: a child process that is being spawned at this moment
+    /// has a handle to the file, too.
     fn drop(&mut self) {
         let _ = self.0.unlock();
     }

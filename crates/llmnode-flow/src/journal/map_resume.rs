@@ -23,27 +23,37 @@ use crate::flow::Position;
 
 /// Maps whose answers survive a crash. In the prelude, with the feature `journal`.
 pub trait MapExt: Sized {
-    /// Keeps each accepted answer in a journal. Started again with the same nodes, in this process or another one,
-    /// the map returns what was answered before, and asks only for the rest.
+    /// Keeps each accepted answer in a journal. Started again with the same nodes,
+    /// in this process or another one, the map returns what was answered before,
+    /// and asks only for the rest.
     ///
-    /// A request is known by its content: messages, model, settings and schema. Of equal requests each has its own
-    /// answer. An answer from the journal is read and validated again. It makes no request and has no attempt in the
-    /// record, which says how many there were ([`replayed`](llmnode_runtime::CallRecord::replayed)) and what they used
-    /// ([`replayed_usage`](llmnode_runtime::CallRecord::replayed_usage)). Results of tools are kept in the same way.
-    /// An answer that is no longer good is asked for again, and so is one that failed or came from a fallback value.
-    /// The journal holds the answers unencrypted. Each is synced to the disk before its result is returned, unless
+    /// A request is known by its content: messages, model, settings and schema. Of
+    /// equal requests each has its own answer. An answer from the journal is read
+    /// and validated again. It makes no request and has no attempt in the record,
+    /// which says how many there were
+    /// ([`replayed`](llmnode_runtime::CallRecord::replayed)) and what they used
+    /// ([`replayed_usage`](llmnode_runtime::CallRecord::replayed_usage)). Results
+    /// of tools are kept in the same way. An answer that is no longer good is asked
+    /// for again, and so is one that failed or came from a fallback value. The
+    /// journal holds the answers unencrypted. Each is synced to the disk before its
+    /// result is returned, unless
     /// [`Fsync::Never`](super::Fsync::Never) is set.
     ///
-    /// What earlier processes spent is in the ledger afterwards, once, and counts for the limits of the map, of the run and of
-    /// its nodes. A request that was under way when a process died counts as one without a report.
+    /// What earlier processes spent is in the ledger afterwards, once, and counts
+    /// for the limits of the map, of the run and of its nodes. A request that was
+    /// under way when a process died counts as one without a report.
     ///
-    /// If the journal has answers, and the first requests of the map are all others, the prompt has probably changed: that is a
-    /// `config_error` before anything is sent, unless the map has [`allow_changes`](Map::allow_changes). Then the answers are
-    /// [dropped](super::History::dropped), and everything is asked anew.
+    /// If the journal has answers, and the first requests of the map are all
+    /// others, the prompt has probably changed: that is a `config_error` before
+    /// anything is sent, unless the map has [`allow_changes`](Map::allow_changes).
+    /// Then the answers are [dropped](super::History::dropped), and everything is
+    /// asked anew.
     ///
-    /// If the journal cannot be read, or is that of a flow, the error is the map's only result. Within a flow that has
-    /// a journal this is a `config_error`, since that journal keeps the flow's steps. A node with `idempotent = false`
-    /// is not executed, since it is unknown whether it was executed before: its calls end as `aborted`.
+    /// If the journal cannot be read, or is that of a flow, the error is the map's
+    /// only result. Within a flow that has a journal this is a `config_error`,
+    /// since that journal keeps the flow's steps. A node with `idempotent = false`
+    /// is not executed, since it is unknown whether it was executed before: its
+    /// calls end as `aborted`.
     ///
     /// ```no_run
     /// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_flow::*; }
@@ -76,8 +86,9 @@ impl<'r, T: Send + 'r> MapExt for Map<'r, T> {
 
 /// What a program does with the batches in a journal. In the prelude, with the feature `batch`.
 pub trait BatchApiExt {
-    /// Cancels the batches that a map left in this journal. What they answered so far is paid for, and the map gets it when it is
-    /// started again. Returns how many were cancelled; those that have ended do not count.
+    /// Cancels the batches that a map left in this journal. What they answered so
+    /// far is paid for, and the map gets it when it is started again. Returns how
+    /// many were cancelled; those that have ended do not count.
     ///
     /// ```no_run
     /// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_flow::*; }
@@ -92,8 +103,9 @@ pub trait BatchApiExt {
     /// ```
     ///
     /// # Errors
-    /// The journal cannot be read, no model of the run has such batches, or the provider refuses. All others are cancelled even
-    /// then, and the first error is returned.
+    /// The journal cannot be read, no model of the run has such batches, or the
+    /// provider refuses. All others are cancelled even then, and the first error is
+    /// returned.
     fn cancel<S: Sync>(
         run: &Run<S>,
         journal: impl Journal + 'static,
@@ -266,8 +278,9 @@ impl Recorder for MapRecorder {
             return self.recorder.write();
         };
         let fault = format!(
-            "the node `{node}` has `idempotent = false`, but a map with `resume` executes its nodes again when it continues; \
-             leave out `resume`, or call the node in a flow with a journal"
+            "the node `{node}` has `idempotent = false`, but a map with `resume` executes its \
+             nodes again when it continues; leave out `resume`, or call the node in a flow with a \
+             journal"
         );
         Box::pin(async {
             // Keeps the answers that other items got.

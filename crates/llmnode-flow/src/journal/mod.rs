@@ -1,4 +1,5 @@
-//! Flows and maps that survive a crash: a journal keeps their steps and answers, and another process resumes from it.
+//! Flows and maps that survive a crash: a journal keeps their steps and answers,
+//! and another process resumes from it.
 //!
 //! ```
 //! # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_flow::*; }

@@ -14,13 +14,14 @@ use super::record::{Answered, Entry, Record};
 use super::recorder::now;
 use super::sidecar;
 
-/// When what was written is also synced to the disk (`fsync`), so that it survives a crash of the whole machine. What was
-/// written survives a crash of the program in any case.
+/// When what was written is also synced to the disk (`fsync`), so that it survives
+/// a crash of the whole machine. What was written survives a crash of the program
+/// in any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fsync {
-    /// With each step that is completed, with the start of the flow, before a node is called that must not be executed again,
-    /// and with each answer of a map.
+    /// With each step that is completed, with the start of the flow, before a node
+    /// is called that must not be executed again, and with each answer of a map.
     #[default]
     EachStep,
     /// With each record: also before each request goes out, and as soon as its answer is there.
@@ -267,8 +268,10 @@ pub(super) fn io_error(path: &Path, verb: &'static str, source: io::Error) -> Jo
     }
 }
 
-/// Reads lines from the start, and gives the records of whole ones to `each`, until the end or a line that is torn: the last one,
-/// if the process died while it wrote. A line with other content than its frame says is no crash's doing, and fails.
+/// Reads lines from the start, and gives the records of whole ones to `each`, until
+/// the end or a line that is torn: the last one, if the process died while it
+/// wrote. A line with other content than its frame says is no crash's doing, and
+/// fails.
 pub(super) fn scan(
     path: &Path,
     mut file: &File,

@@ -23,9 +23,11 @@ impl Record {
     /// `"batch_uploaded"`, `"batch_created"`, `"batch_cancelled"`, `"batch_ended"` or `"compacted"`, as its JSON names it. Further ones
     /// may come. The end of an attempt whose answer is kept is in `answered`.
     ///
-    /// A journal that syncs some of its records to the disk needs `started`, `map_started`, `call_began` and `stepped` there:
-    /// without them a step, or a node that must not be executed again, may be executed twice after a crash of the machine.
-    /// Without `answered`, a map may ask for an answer that was paid for already, and without `batch_planned`, `batch_uploaded` and
+    /// A journal that syncs some of its records to the disk needs `started`,
+    /// `map_started`, `call_began` and `stepped` there: without them a step, or a
+    /// node that must not be executed again, may be executed twice after a crash of
+    /// the machine. Without `answered`, a map may ask for an answer that was paid
+    /// for already, and without `batch_planned`, `batch_uploaded` and
     /// `batch_created` for a whole batch.
     pub fn kind(&self) -> &'static str {
         match &self.0 {
@@ -51,7 +53,8 @@ impl Record {
 }
 
 impl Entry {
-    /// Without a vital record, a resumed run would repeat what was done. Without the others only figures are missing.
+    /// Without a vital record, a resumed run would repeat what was done. Without
+    /// the others only figures are missing.
     pub(super) fn is_vital(&self) -> bool {
         !matches!(
             self,
@@ -152,7 +155,8 @@ pub(super) struct Answered {
     /// What the provider put beside them, in a turn after which the conversation goes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) carried: Option<ProviderState>,
-    /// What the provider put beside an answer. Older versions did not keep it, and take what is above for a turn.
+    /// What the provider put beside an answer. Older versions did not keep it, and
+    /// take what is above for a turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) carried_by_answer: Option<ProviderState>,
     /// The model, if it is not the call's own.
@@ -309,7 +313,8 @@ impl Json {
     }
 }
 
-/// Serde reads `null` as `None`, but an action `()` or `None` is also written as `null`, and the flow has ended.
+/// Serde reads `null` as `None`, but an action `()` or `None` is also written as
+/// `null`, and the flow has ended.
 fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Json>, D::Error> {
     Json::deserialize(from).map(Some)
 }

@@ -33,7 +33,8 @@ struct Notes {
     next: u64,
     /// The number of the record that is being appended.
     under_way: Option<u64>,
-    /// The newest record that may or may not be in the journal: appending it failed, or was dropped.
+    /// The newest record that may or may not be in the journal: appending it
+    /// failed, or was dropped.
     lost: Option<u64>,
     at: Position,
     replay: ReplayStore,
@@ -74,8 +75,9 @@ impl JournalRecorder {
         self.lock().replay.next_step(prefix);
     }
 
-    /// A record leaves the queue first, so that a dropped append is not repeated. Callers append each other's records, so
-    /// each fails if any that waited when it came may be missing from the journal: it may be its own.
+    /// A record leaves the queue first, so that a dropped append is not repeated.
+    /// Callers append each other's records, so each fails if any that waited when
+    /// it came may be missing from the journal: it may be its own.
     pub(super) async fn append_all(&self) -> Result<(), JournalError> {
         let not_kept = self.lock().not_kept();
         let mut journal = self.journal.lock().await;
@@ -94,7 +96,8 @@ impl JournalRecorder {
             }
             appending.ended();
         }
-        // The lock is fair, so no record of a later caller can be lost yet: `not_kept.end` need not be compared.
+        // The lock is fair, so no record of a later caller can be lost yet:
+        // `not_kept.end` need not be compared.
         if self.lock().lost.is_some_and(|lost| lost >= not_kept.start) {
             let fault = "a record may not be in the journal: appending it failed, or was dropped";
             return Err(JournalError::Other(fault.into()));
@@ -170,8 +173,9 @@ impl Notes {
     }
 }
 
-/// A record that is being appended, and is lost if this is dropped before. That is often a call whose deadline has
-/// passed while others wait for records behind it, so they fail only for what has to be in the journal.
+/// A record that is being appended, and is lost if this is dropped before. That is
+/// often a call whose deadline has passed while others wait for records behind it,
+/// so they fail only for what has to be in the journal.
 struct Appending<'k> {
     recorder: &'k JournalRecorder,
     number: u64,
@@ -248,7 +252,8 @@ impl RunRecorder for JournalRecorder {
     }
 }
 
-/// Kept until its attempt ends. `None`: it is not asked for by a conversation that this journal keeps.
+/// Kept until its attempt ends. `None`: it is not asked for by a conversation that
+/// this journal keeps.
 fn answered(call: CallId, answer: &AnswerEvent<'_>) -> Option<Answered> {
     let key = answer.key?;
     let carried = answer.carried.map(|carried| (**carried).clone());
@@ -434,8 +439,9 @@ mod tests {
         std::pin::Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
     }
 
-    /// One caller writes the records of both, and is dropped, or fails, in the middle of the other's. Of a dropped one that has
-    /// figures alone, the other is not told.
+    /// One caller writes the records of both, and is dropped, or fails, in the
+    /// middle of the other's. Of a dropped one that has figures alone, the other is
+    /// not told.
     #[test]
     fn a_caller_whose_record_another_one_lost_gets_an_error() {
         for (fails, is_vital) in [(false, true), (true, true), (true, false), (false, false)] {

@@ -14,8 +14,9 @@ use super::record::{Answered, Compacted, ToolEnded};
 
 type Answer = (JournaledAnswer, Option<Box<Usage>>);
 
-/// A conversation is known by the request that it begins with, the tool call that it is within, and its place among
-/// equals. A tool call whose result was kept is not made again, so its conversations must not count for others.
+/// A conversation is known by the request that it begins with, the tool call that
+/// it is within, and its place among equals. A tool call whose result was kept is
+/// not made again, so its conversations must not count for others.
 #[derive(Default)]
 pub(super) struct ReplayStore {
     prefix: String,
@@ -24,7 +25,8 @@ pub(super) struct ReplayStore {
     compactions: HashMap<(String, String), VecDeque<Compaction>>,
     /// How many conversations began with each request.
     begun: HashMap<String, usize>,
-    /// Places among them that items of a map left without an answer: each is asked again, and keeps its place.
+    /// Places among them that items of a map left without an answer: each is asked
+    /// again, and keeps its place.
     left: HashMap<String, BTreeSet<usize>>,
 }
 
@@ -166,7 +168,8 @@ impl ReplayStore {
         (count > 0).then(|| format!("{answers} ({tokens} tokens, cost {cost}{of_unknown})"))
     }
 
-    /// How many answers there are, of how many it is unknown what they used, and what the others did.
+    /// How many answers there are, of how many it is unknown what they used, and
+    /// what the others did.
     fn count(&self) -> (u64, u64, Usage) {
         let mut count = 0;
         let mut unknown = 0;
@@ -186,8 +189,9 @@ impl ReplayStore {
         if unused > 0 {
             tracing::warn!(
                 target: "llmnode::journal", unused, unknown, tokens = usage.total.known, cost = usage.cost.known(),
-                "{unused} answers in the journal were not used, since other requests were made, as after a changed prompt; they took \
-                 {} tokens and cost {}; of {unknown} it is unknown",
+                "{unused} answers in the journal were not used, since other requests were made, as \
+                 after a changed prompt; they took {} tokens and cost {}; of {unknown} it is \
+                 unknown",
                 usage.total.known, usage.cost.known()
             );
         }
@@ -218,8 +222,9 @@ pub(super) fn name_of_call(call: &ToolCall) -> String {
     )
 }
 
-/// The id of a request in a batch: 43 letters, digits, `-` and `_`, which every provider takes. A conversation has the id of its
-/// journal and its place among equals in its name, so that no two requests of a map have the same.
+/// The id of a request in a batch: 43 letters, digits, `-` and `_`, which every
+/// provider takes. A conversation has the id of its journal and its place among
+/// equals in its name, so that no two requests of a map have the same.
 pub(super) fn line_id(conversation: &str, request: &Request, names: [Option<&str>; 3]) -> String {
     let whole = json!([conversation, name(request, names)]).to_string();
     base64url(&sha256(whole.as_bytes()))

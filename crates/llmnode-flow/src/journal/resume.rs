@@ -18,8 +18,8 @@ use crate::flow::{FlowCall, FlowReport, ReplayedOutput};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be kept in a journal",
     label = "this flow's state or action cannot be written and read back",
-    note = "a journal keeps the state after each step, and the action of the flow: derive `serde::Serialize` and `serde::Deserialize` \
-            for `{Self}`"
+    note = "a journal keeps the state after each step, and the action of the flow: derive \
+            `serde::Serialize` and `serde::Deserialize` for `{Self}`"
 )]
 pub trait Keep: Serialize + DeserializeOwned {}
 
@@ -30,10 +30,12 @@ impl<'r, S, A> FlowCall<'r, S, A>
 where
     A: Send + 'static,
 {
-    /// Keeps each completed step, and what each request used, in an empty journal. If the journal has a run already,
-    /// this is a `config_error`: use [`resume`](FlowCall::resume) to continue it. If the journal cannot be written,
-    /// the flow ends with `aborted`, and the state is that after the last executed step. The journal may lack this
-    /// step; `resume` then executes it again. A flow has one journal: a second one is a `config_error`.
+    /// Keeps each completed step, and what each request used, in an empty journal.
+    /// If the journal has a run already, this is a `config_error`: use
+    /// [`resume`](FlowCall::resume) to continue it. If the journal cannot be
+    /// written, the flow ends with `aborted`, and the state is that after the last
+    /// executed step. The journal may lack this step; `resume` then executes it
+    /// again. A flow has one journal: a second one is a `config_error`.
     pub fn journal(mut self, journal: impl Journal + 'static) -> Self
     where
         S: Keep + Send + Sync,
@@ -44,13 +46,16 @@ where
         self
     }
 
-    /// Starts the flow, or continues the run that the journal has, after its last completed step. The journal's state
-    /// replaces the run's. If the run has ended, its action is returned again, and nothing is executed.
+    /// Starts the flow, or continues the run that the journal has, after its last
+    /// completed step. The journal's state replaces the run's. If the run has
+    /// ended, its action is returned again, and nothing is executed.
     ///
-    /// What was spent before is in the ledger afterwards, once, and counts for the limits of the run, its nodes and the
-    /// flow. A request that was under way at the crash counts as one without a report. Tools count if the journal has
-    /// their results. [`max_steps`](FlowCall::max_steps) counts all steps since the start. Limits of time count only
-    /// while a process runs. A run always continues where it stopped. With [`from`](FlowCall::from), this is a
+    /// What was spent before is in the ledger afterwards, once, and counts for the
+    /// limits of the run, its nodes and the flow. A request that was under way at
+    /// the crash counts as one without a report. Tools count if the journal has
+    /// their results. [`max_steps`](FlowCall::max_steps) counts all steps since the
+    /// start. Limits of time count only while a process runs. A run always
+    /// continues where it stopped. With [`from`](FlowCall::from), this is a
     /// `config_error`, unless the run was started there.
     pub fn resume(self, journal: impl Journal + 'static) -> Resume<'r, S, A>
     where
@@ -65,7 +70,8 @@ where
     }
 }
 
-/// A flow that continues from its journal when it is first polled. Settings written afterwards have no effect.
+/// A flow that continues from its journal when it is first polled. Settings written
+/// afterwards have no effect.
 #[must_use = "a flow does nothing until it is awaited"]
 pub struct Resume<'r, S, A> {
     call: FlowCall<'r, S, A>,
@@ -77,21 +83,25 @@ pub struct Resume<'r, S, A> {
 type Follow<'r, S, A> = fn(&mut FlowCall<'r, S, A>, JournalReplayer<'r, S>);
 
 impl<'r, S, A> Resume<'r, S, A> {
-    /// Executes again what may have been executed before the crash, even a node with `idempotent = false`. If you
-    /// know that it was executed, use [`happened`](Resume::happened) instead.
+    /// Executes again what may have been executed before the crash, even a node
+    /// with `idempotent = false`. If you know that it was executed, use
+    /// [`happened`](Resume::happened) instead.
     pub fn rerun(self) -> Self {
         self.with(|durable| durable.resume_check.rerun = true)
     }
 
-    /// Continues with the output that the node of the step under way returned before the crash, so that it is not
-    /// executed again. Use it if the call of a node with `idempotent = false` is [in
-    /// doubt](super::History::in_doubt), and you can see elsewhere that it took effect.
+    /// Continues with the output that the node of the step under way returned
+    /// before the crash, so that it is not executed again. Use it if the call of a
+    /// node with `idempotent = false` is [in doubt](super::History::in_doubt), and
+    /// you can see elsewhere that it took effect.
     ///
-    /// The step is prepared from the state as usual, and its `store`, `post` or `route` gets the output. No validator
-    /// checks it. The node is that of the step: [`Batch<N>`](crate::flow::Batch) for a batch of `N`, a tuple for
-    /// parallel nodes, and the node that made the call if it is not the step's own. Another node is a `config_error`
-    /// that names the right one. It is also a `config_error` if nothing is in doubt. If the process dies again before
-    /// the step is completed, call `happened` again.
+    /// The step is prepared from the state as usual, and its `store`, `post` or
+    /// `route` gets the output. No validator checks it. The node is that of the
+    /// step: [`Batch<N>`](crate::flow::Batch) for a batch of `N`, a tuple for
+    /// parallel nodes, and the node that made the call if it is not the step's own.
+    /// Another node is a `config_error` that names the right one. It is also a
+    /// `config_error` if nothing is in doubt. If the process dies again before the
+    /// step is completed, call `happened` again.
     pub fn happened<N: Node + 'static>(self, output: N::Output) -> Self {
         self.with(|durable| durable.happened = Some(ReplayedOutput::of::<N>(output)))
     }
@@ -100,26 +110,29 @@ impl<'r, S, A> Resume<'r, S, A> {
         self.with(|durable| durable.happened = Some(output))
     }
 
-    /// Continues a conversation that [paused](llmnode_runtime::Paused) in the step under way. The journal has what was asked and done so far.
-    /// Without this, the step pauses once more with the same calls, and makes no request.
+    /// Continues a conversation that [paused](llmnode_runtime::Paused) in the step
+    /// under way. The journal has what was asked and done so far. Without this, the
+    /// step pauses once more with the same calls, and makes no request.
     pub fn approve(mut self, paused: impl IntoPaused) -> Self {
         self.call = self.call.approve(paused);
         self
     }
 
-    /// Lets [`approve`](Resume::approve) run an approved call of a tool whose description or parameters are not those that were shown.
+    /// Lets [`approve`](Resume::approve) run an approved call of a tool whose
+    /// description or parameters are not those that were shown.
     pub fn allow_changed_tool(mut self) -> Self {
         self.call = self.call.allow_changed_tool();
         self
     }
 
-    /// Continues even if the flow has changed. The flow must still have the label where the run stopped.
+    /// Continues even if the flow has changed. The flow must still have the label
+    /// where the run stopped.
     pub fn allow_changes(self) -> Self {
         self.with(|durable| durable.resume_check.allow_changes = true)
     }
 
-    /// Copies from the state of the run what the journal's state lacks, such as a database handle in a field with
-    /// `#[serde(skip)]`.
+    /// Copies from the state of the run what the journal's state lacks, such as a
+    /// database handle in a field with `#[serde(skip)]`.
     pub fn carry_over(self, carry: impl FnOnce(&mut S, S) + Send + 'r) -> Self {
         self.with(|durable| durable.carry = Some(Box::new(carry)))
     }

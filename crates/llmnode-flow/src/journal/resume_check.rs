@@ -27,17 +27,18 @@ impl ResumeCheck {
         // A program that started the run at `from` sets it again when it resumes.
         if !from.is_start() && history.started_at() != Some(from) {
             return Err(config_error(format!(
-                "the flow starts at `{from}`, but the journal has a run that stands at `{}`; leave out `from` to continue it, or use \
-                 another journal to start at `{from}`",
+                "the flow starts at `{from}`, but the journal has a run that stands at `{}`; leave \
+                 out `from` to continue it, or use another journal to start at `{from}`",
                 history.position()
             )));
         }
         self.check_changes(history, outline)?;
         match history.in_doubt() {
             Some(call) if !self.rerun && !happened => Err(config_error(format!(
-                "the node `{}` was called in {}, which was not completed; it has `idempotent = false`, so it is not \
-                 executed again. Check whether it took effect: if it did, continue with its output, \
-                 `.resume(..).happened::<Node>(output)`; if not, execute it again, `.resume(..).rerun()`",
+                "the node `{}` was called in {}, which was not completed; it has `idempotent = \
+                 false`, so it is not executed again. Check whether it took effect: if it did, \
+                 continue with its output, `.resume(..).happened::<Node>(output)`; if not, execute \
+                 it again, `.resume(..).rerun()`",
                 call.node,
                 step_at(&call.at)
             ))),
@@ -56,15 +57,16 @@ impl ResumeCheck {
         let name = happened.name();
         if self.rerun {
             return Err(config_error(format!(
-                "`happened` gives the output of the node `{name}`, but `rerun` executes it again; leave out one of them"
+                "`happened` gives the output of the node `{name}`, but `rerun` executes it again; \
+                 leave out one of them"
             )));
         }
         if history.in_doubt().is_some() {
             return Ok(());
         }
         Err(config_error(format!(
-            "`happened` gives the output of the node `{name}`, but the journal has no call of a node with `idempotent = false` in a \
-             step that was not completed; leave it out"
+            "`happened` gives the output of the node `{name}`, but the journal has no call of a \
+             node with `idempotent = false` in a step that was not completed; leave it out"
         )))
     }
 
@@ -77,8 +79,9 @@ impl ResumeCheck {
             return Ok(());
         }
         Err(config_error(format!(
-            "the flow `{}` has changed since the journal's run of it started ({}); finish the run with the \
-             program that started it, start again with another journal, or continue anyway with `.resume(..).allow_changes()`",
+            "the flow `{}` has changed since the journal's run of it started ({}); finish the run \
+             with the program that started it, start again with another journal, or continue \
+             anyway with `.resume(..).allow_changes()`",
             history.flow(),
             changed.join(", ")
         )))
@@ -92,8 +95,8 @@ fn has_a_run(history: &History) -> NodeError {
         format!("stands at `{}`", history.position())
     };
     config_error(format!(
-        "the journal has a run of the flow `{}` already, which {stands} after {} steps; use `resume` to \
-         continue it, or another journal for another run",
+        "the journal has a run of the flow `{}` already, which {stands} after {} steps; use \
+         `resume` to continue it, or another journal for another run",
         history.flow(),
         history.steps()
     ))

@@ -1,4 +1,5 @@
-//! Writes and reads the program's values; errors and panics of their serde code become a `NodeError`.
+//! Writes and reads the program's values; errors and panics of their serde code
+//! become a `NodeError`.
 
 use llmnode_model::internal::catch_panic;
 use llmnode_runtime::{BoxError, Category, NodeError};

@@ -1,8 +1,9 @@
 //! The forms in which a secret stands in texts.
 //!
-//! A key of several lines (PEM), or a password with a quotation mark, is written in another way in most places: recordings,
-//! cassettes and arguments of tools are JSON, sometimes JSON within JSON, and URLs are percent-encoded. Who looks for the
-//! value alone finds none of these.
+//! A key of several lines (PEM), or a password with a quotation mark, is written in
+//! another way in most places: recordings, cassettes and arguments of tools are
+//! JSON, sometimes JSON within JSON, and URLs are percent-encoded. Who looks for
+//! the value alone finds none of these.
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
@@ -17,15 +18,17 @@ const MIN_BASE64_LEN: usize = 10;
 /// A shorter line of a key is hardly recognised as one.
 const MIN_KEY_LINE_LEN: usize = 32;
 
-/// Whether a value is a credential by its looks: a PEM block, a key with a known prefix, a URL with a password.
+/// Whether a value is a credential by its looks: a PEM block, a key with a known
+/// prefix, a URL with a password.
 pub(crate) fn is_credential_value(value: &str) -> bool {
     value.contains("-----BEGIN ")
         || has_key_prefix(value.trim())
         || password_of_url(value).is_some()
 }
 
-/// The value as it may stand in texts: as it is, escaped in JSON once and twice, percent-encoded, in base64; the password of a
-/// URL by itself; each line of a key by itself. The longer forms come first.
+/// The value as it may stand in texts: as it is, escaped in JSON once and twice,
+/// percent-encoded, in base64; the password of a URL by itself; each line of a key
+/// by itself. The longer forms come first.
 pub(crate) fn written_forms(value: &str) -> Vec<String> {
     let mut forms = encoded_forms(value);
     let trimmed = value.trim();
@@ -63,8 +66,9 @@ fn encoded_forms(value: &str) -> Vec<String> {
     forms
 }
 
-/// As it stands in a longer text that is in base64, such as `user:password`: three bytes are four characters, so that it begins at
-/// one of three places. Characters that its neighbours decide as well are left out.
+/// As it stands in a longer text that is in base64, such as `user:password`: three
+/// bytes are four characters, so that it begins at one of three places. Characters
+/// that its neighbours decide as well are left out.
 fn within_base64(value: &str, engine: &impl Engine) -> Vec<String> {
     let mut forms = Vec::new();
     for before in 0..3 {
@@ -81,7 +85,8 @@ fn within_base64(value: &str, engine: &impl Engine) -> Vec<String> {
     forms
 }
 
-/// As serde writes it, as Python does (letters of ASCII alone), as Go does (nothing that HTML reads), and as PHP does.
+/// As serde writes it, as Python does (letters of ASCII alone), as Go does (nothing
+/// that HTML reads), and as PHP does.
 fn spellings_in_json(value: &str) -> [String; 4] {
     let usual = json_escaped(value);
     let python = escaped_where(&usual, |c| !c.is_ascii());

@@ -25,9 +25,9 @@ const WORDS: [&str; 19] = [
 /// Endings of compound words, such as `authtoken` and `xapikey`.
 const ENDS: [&str; 5] = ["apikey", "authorization", "password", "secret", "token"];
 
-/// Whether a header or a query's parameter of this name carries a credential, as `authorization`, `x-api-key`,
-/// `x-auth-user`, `accessToken` and `cookie` do. Whole words count, so `x-portkey-provider`, `max_tokens` and `author` do
-/// not.
+/// Whether a header or a query's parameter of this name carries a credential, as
+/// `authorization`, `x-api-key`, `x-auth-user`, `accessToken` and `cookie` do.
+/// Whole words count, so `x-portkey-provider`, `max_tokens` and `author` do not.
 pub fn is_credential(name: &str) -> bool {
     words(name)
         .split(' ')

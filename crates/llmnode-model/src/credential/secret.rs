@@ -95,7 +95,8 @@ fn redact_words(text: &str, is_secret: impl Fn(&str) -> bool) -> String {
     clean
 }
 
-/// The text without these secrets, and without anything that has the shape of a key or follows `Bearer`.
+/// The text without these secrets, and without anything that has the shape of a key
+/// or follows `Bearer`.
 pub fn redact(text: &str, secrets: &[Secret]) -> String {
     let text = redact_secrets(text.to_owned(), secrets);
     let mut clean = String::with_capacity(text.len());

@@ -38,7 +38,8 @@ impl Gates {
         }))
     }
 
-    /// Takes a request's part of the pace. `prompt`: its tokens, estimated. `None`: there is no pace.
+    /// Takes a request's part of the pace. `prompt`: its tokens, estimated. `None`:
+    /// there is no pace.
     pub fn take_pace(&self, now: Instant, prompt: u64) -> Option<PaceTicket> {
         let paced = lock(self.0.lanes.as_ref()?).take(now, prompt);
         Some(PaceTicket {
@@ -53,7 +54,8 @@ impl Gates {
         self.0.lanes.is_some()
     }
 
-    /// Returns the gate of a model. `owner` tells models apart that share these gates and may have the same name.
+    /// Returns the gate of a model. `owner` tells models apart that share these
+    /// gates and may have the same name.
     pub fn of(&self, owner: usize, model: &str) -> Arc<Gate> {
         let mut gates = lock(&self.0.gates);
         if let Some(found) = gates

@@ -28,8 +28,8 @@ pub struct RateLimits {
 const LEAST_SHARE: f64 = 0.1;
 
 impl RateLimit {
-    /// The time between two that keeps the limit. `None`: it does not bind. A bucket is used up to its half; below, the slower the
-    /// emptier it is.
+    /// The time between two that keeps the limit. `None`: it does not bind. A
+    /// bucket is used up to its half; below, the slower the emptier it is.
     pub(super) fn step(self, is_providers: bool) -> Option<f64> {
         let seconds = self.reset.as_secs_f64();
         if self.remaining == 0 && seconds > 0.0 && !is_providers {

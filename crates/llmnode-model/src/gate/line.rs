@@ -45,7 +45,8 @@ impl Gate {
         Slot::new(Arc::clone(self), place)
     }
 
-    /// Returns a future that ends when the gate opens or closes after this call, or when an answer ends a row of failures.
+    /// Returns a future that ends when the gate opens or closes after this call, or
+    /// when an answer ends a row of failures.
     pub fn changed(&self) -> Notified<'_> {
         self.changed.notified()
     }
@@ -70,14 +71,16 @@ impl Gate {
         self.closings.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the last calls got no answer, too few of them for an outage, and no request that entered at this time or
-    /// later was answered. [`changed`](Gate::changed) tells of each answer until then.
+    /// Returns whether the last calls got no answer, too few of them for an outage,
+    /// and no request that entered at this time or later was answered.
+    /// [`changed`](Gate::changed) tells of each answer until then.
     pub fn may_be_down(&self, since: Instant) -> bool {
         lock(&self.state).may_be_down(since)
     }
 
-    /// A request was answered while the gate was open, so that the time does not matter. `sent`: when it entered, if it did.
-    /// Returns whether the gate is open: otherwise, nothing was noted.
+    /// A request was answered while the gate was open, so that the time does not
+    /// matter. `sent`: when it entered, if it did. Returns whether the gate is
+    /// open: otherwise, nothing was noted.
     pub fn answered_while_open(&self, sent: Option<Instant>) -> bool {
         let state = &mut *lock(&self.state);
         if !state.is_open() {
@@ -98,8 +101,8 @@ impl Gate {
         }
     }
 
-    /// A request was refused by a rate limit. `asked`: the wait that the server asks for; `most`: the longest one that
-    /// counts.
+    /// A request was refused by a rate limit. `asked`: the wait that the server
+    /// asks for; `most`: the longest one that counts.
     pub fn refused(
         &self,
         now: Instant,
@@ -114,7 +117,8 @@ impl Gate {
         self.changed.notify_waiters();
     }
 
-    /// The limits in the headers of an answer slow the line down. `tokens`: those of the request and its answer.
+    /// The limits in the headers of an answer slow the line down. `tokens`: those
+    /// of the request and its answer.
     pub fn limited(&self, now: Instant, limits: RateLimits, tokens: Option<u64>) {
         lock(&self.state).limited(now, limits, tokens);
     }

@@ -7,11 +7,13 @@ use super::limits::RateLimits;
 use super::place::{Place, Wait};
 use crate::ids::CallId;
 
-/// Without a wait that the server asks for: doubled with each failed probe, up to the longest backoff of a retry.
+/// Without a wait that the server asks for: doubled with each failed probe, up to
+/// the longest backoff of a retry.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 const LONGEST_WAIT: Duration = Duration::from_secs(8);
 
-/// A refusal comes at once, an answer may take minutes: each second without either, one more request may probe.
+/// A refusal comes at once, an answer may take minutes: each second without either,
+/// one more request may probe.
 const PROBE_EVERY: Duration = Duration::from_secs(1);
 
 /// So many different calls in a row that got no answer are an outage.
@@ -21,18 +23,22 @@ const OUTAGE: usize = 3;
 const FIRST_SHARE: f64 = 0.95;
 /// How much slower each later refusal makes the pace: by what was taken since the last one.
 const LATER_SHARES: std::ops::RangeInclusive<f64> = 0.9..=0.97;
-/// The same for a pace that is far too high: the gate was open for less than a quarter of the time, twice.
+/// The same for a pace that is far too high: the gate was open for less than a
+/// quarter of the time, twice.
 const HALVED: f64 = 0.5;
 const SHORT_OPEN: f64 = 0.25;
-/// The pace grows by so much in each of these times without a refusal, at first up to a share of the one that was refused: to
-/// go beyond it costs a closing, so it is tried once in a minute.
+/// The pace grows by so much in each of these times without a refusal, at first up
+/// to a share of the one that was refused: to go beyond it costs a closing, so it
+/// is tried once in a minute.
 const GROWTH: f64 = 1.02;
 const GROWTH_TIME: f64 = 5.0;
 const BELOW_CEILING: f64 = 0.97;
 const CEILING_TIME: f64 = 60.0;
-/// Grown to so many times the one that was refused, it holds nobody back any more, and the next refusal begins anew.
+/// Grown to so many times the one that was refused, it holds nobody back any more,
+/// and the next refusal begins anew.
 const FORGOTTEN: f64 = 10.0;
-/// A server that refuses so many probes after the wait that it asked for itself is down: that says nothing of the pace.
+/// A server that refuses so many probes after the wait that it asked for itself is
+/// down: that says nothing of the pace.
 const DOWN: u32 = 2;
 const SLOWEST: f64 = 0.02;
 /// No header slows down for longer: limits of a day say hours.
@@ -56,8 +62,9 @@ pub(super) struct State {
     pub(super) closings: u64,
 }
 
-/// The last calls got no answer, and none that was sent since did. What was sent before may still be answered: a server that
-/// begins to refuse goes on with what it has begun.
+/// The last calls got no answer, and none that was sent since did. What was sent
+/// before may still be answered: a server that begins to refuse goes on with what
+/// it has begun.
 struct Failing {
     calls: Vec<CallId>,
     since: Instant,
@@ -486,7 +493,8 @@ mod tests {
         state.pace.unwrap().at(probed)
     }
 
-    /// Answers may take minutes: those of requests that were sent before say nothing of what is refused now.
+    /// Answers may take minutes: those of requests that were sent before say
+    /// nothing of what is refused now.
     #[test]
     fn only_an_answer_to_a_later_request_ends_a_row_of_failures() {
         let begin = Instant::now();

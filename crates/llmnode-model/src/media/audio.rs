@@ -8,22 +8,23 @@ use super::{kind, label};
 
 /// About 100 seconds of speech.
 const TOKENS: u64 = 1000;
-/// Of a recording without compression, and of one with: 32 tokens a second, of at least so many bytes.
+/// Of a recording without compression, and of one with: 32 tokens a second, of at
+/// least so many bytes.
 const BYTES_OF_A_TOKEN: u64 = 250;
 const PACKED_BYTES_OF_A_TOKEN: u64 = 60;
 
 /// A recording that a model listens to. Clones share the content.
 ///
-/// Providers accept WAV and MP3, and some accept other types. If a provider reports no usage, it is estimated at 1000
-/// tokens.
+/// Providers accept WAV and MP3, and some accept other types. If a provider reports
+/// no usage, it is estimated at 1000 tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Audio {
     data: Data,
 }
 
 impl Audio {
-    /// Creates a recording from bytes of this media type, such as `audio/wav` or `audio/mpeg`. A parameter of the
-    /// type is dropped.
+    /// Creates a recording from bytes of this media type, such as `audio/wav` or
+    /// `audio/mpeg`. A parameter of the type is dropped.
     ///
     /// # Errors
     /// If the type is not an audio media type, or there are no bytes or more than
@@ -47,17 +48,20 @@ impl Audio {
         Audio::bytes(media_type, bytes)
     }
 
-    /// Reads a recording from disk. Its first bytes determine the type: WAV, MP3, FLAC or Ogg. It blocks the thread.
-    /// In async code, read the file with `tokio::fs::read` and pass it to [`bytes`](Audio::bytes).
+    /// Reads a recording from disk. Its first bytes determine the type: WAV, MP3,
+    /// FLAC or Ogg. It blocks the thread. In async code, read the file with
+    /// `tokio::fs::read` and pass it to [`bytes`](Audio::bytes).
     ///
     /// # Errors
-    /// If the file cannot be read, is none of these, or has more than [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES).
+    /// If the file cannot be read, is none of these, or has more than
+    /// [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES).
     pub fn open(path: impl AsRef<Path>) -> Result<Self, AttachmentError> {
         let bytes = data::read(path.as_ref())?;
         match kind::guess(&bytes).filter(|found| found.starts_with("audio/")) {
             Some(found) => Audio::bytes(found, bytes),
             None => Err(AttachmentError::new(format!(
-                "{} does not begin like a WAV, MP3, FLAC or Ogg file; name its type with `Audio::bytes`",
+                "{} does not begin like a WAV, MP3, FLAC or Ogg file; name its type with \
+                 `Audio::bytes`",
                 path.as_ref().display()
             ))),
         }

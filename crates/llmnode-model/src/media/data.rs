@@ -145,7 +145,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, AttachmentError> {
 
 fn too_large(what: &str, size: usize) -> AttachmentError {
     AttachmentError::new(format!(
-        "the {what} has {size} bytes, more than the {MAX_BYTES} that an attachment may have; make it smaller, or name \
-         it by its URL or its id at the provider"
+        "the {what} has {size} bytes, more than the {MAX_BYTES} that an attachment may have; make \
+         it smaller, or name it by its URL or its id at the provider"
     ))
 }

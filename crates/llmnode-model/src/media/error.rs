@@ -1,6 +1,7 @@
 //! Why something cannot be attached.
 
-/// Why something cannot be attached. It shows no content, but the path of a file that cannot be read.
+/// Why something cannot be attached. It shows no content, but the path of a file
+/// that cannot be read.
 ///
 /// In a function that returns `NodeError`, `?` makes it a `prep_error`.
 #[derive(Debug, thiserror::Error)]

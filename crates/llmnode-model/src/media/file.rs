@@ -13,10 +13,12 @@ const MAX_NAME: usize = 255;
 const TOKENS_OF_A_PAGE: u64 = 1500;
 const MOST_OF_A_PAGE: u64 = 3_000;
 
-/// A file that a model reads, such as a PDF: its bytes, or the id that the provider gave it. Clones share the content.
+/// A file that a model reads, such as a PDF: its bytes, or the id that the provider
+/// gave it. Clones share the content.
 ///
-/// If a provider reports no usage, it is estimated at 1500 tokens a page, and a text at a quarter of a token per byte. The pages of
-/// a file that packs them, or that is no PDF, are assumed to have 20 kB.
+/// If a provider reports no usage, it is estimated at 1500 tokens a page, and a
+/// text at a quarter of a token per byte. The pages of a file that packs them, or
+/// that is no PDF, are assumed to have 20 kB.
 ///
 /// ```
 /// # use llmnode_model as llmnode;
@@ -43,12 +45,13 @@ enum Source {
 }
 
 impl File {
-    /// Creates a file from bytes, with a name that the model sees and a media type such as `application/pdf`. A
-    /// parameter of the type is dropped.
+    /// Creates a file from bytes, with a name that the model sees and a media type
+    /// such as `application/pdf`. A parameter of the type is dropped.
     ///
     /// # Errors
-    /// If it is not a media type, the name is empty, longer than 255 bytes or has a control character, or there are
-    /// no bytes or more than [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES).
+    /// If it is not a media type, the name is empty, longer than 255 bytes or has a
+    /// control character, or there are no bytes or more than
+    /// [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES).
     pub fn bytes(
         name: &str,
         media_type: &str,
@@ -93,11 +96,13 @@ impl File {
         )
     }
 
-    /// Reads a PDF or a text in UTF-8 from disk; the bytes decide which it is. Its name is the last part of the path.
-    /// It blocks the thread. In async code, read the file with `tokio::fs::read` and pass it to [`bytes`](File::bytes).
+    /// Reads a PDF or a text in UTF-8 from disk; the bytes decide which it is. Its
+    /// name is the last part of the path. It blocks the thread. In async code, read
+    /// the file with `tokio::fs::read` and pass it to [`bytes`](File::bytes).
     ///
     /// # Errors
-    /// If the file cannot be read, is neither, or has more than [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES).
+    /// If the file cannot be read, is neither, or has more than
+    /// [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES).
     pub fn open(path: impl AsRef<Path>) -> Result<Self, AttachmentError> {
         let path = path.as_ref();
         let bytes = data::read(path)?;

@@ -25,11 +25,12 @@ const LONGEST: u32 = 2048;
 
 /// An image: its bytes, or a URL that the provider reads. Clones share the content.
 ///
-/// Most providers accept PNG, JPEG, GIF and WebP. A model without vision answers with an error of its provider, most
-/// often a `bad_request`.
+/// Most providers accept PNG, JPEG, GIF and WebP. A model without vision answers
+/// with an error of its provider, most often a `bad_request`.
 ///
-/// If a provider reports no usage, it is estimated by its tiles of 512 × 512 pixels, once it fits into 2048 × 2048: 85 tokens, and
-/// 170 for each; at 765 if its pixels are unknown, at 85 with [`Detail::Low`].
+/// If a provider reports no usage, it is estimated by its tiles of 512 × 512
+/// pixels, once it fits into 2048 × 2048: 85 tokens, and 170 for each; at 765 if
+/// its pixels are unknown, at 85 with [`Detail::Low`].
 ///
 /// ```
 /// # use llmnode_model as llmnode;
@@ -53,7 +54,8 @@ enum Source {
     Data(Data),
 }
 
-/// How closely a model looks at an image. The provider decides what that means in pixels and tokens.
+/// How closely a model looks at an image. The provider decides what that means in
+/// pixels and tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -78,10 +80,12 @@ impl Detail {
 }
 
 impl Image {
-    /// Creates an image at an `http` or `https` URL, which the *provider* reads; llmnode never does. A `data:` URL in
-    /// base64 is read like [`bytes`](Image::bytes).
+    /// Creates an image at an `http` or `https` URL, which the *provider* reads;
+    /// llmnode never does. A `data:` URL in base64 is read like
+    /// [`bytes`](Image::bytes).
     ///
-    /// A model server in your network may reach addresses that your users cannot. Check URLs that come from them.
+    /// A model server in your network may reach addresses that your users cannot.
+    /// Check URLs that come from them.
     ///
     /// # Errors
     /// If it is not such a URL, or is longer than 16 KiB.
@@ -115,7 +119,8 @@ impl Image {
         )))
     }
 
-    /// Creates an image from bytes of this media type, such as `image/png`. A parameter of the type is dropped.
+    /// Creates an image from bytes of this media type, such as `image/png`. A
+    /// parameter of the type is dropped.
     ///
     /// # Errors
     /// If the type is not a media type of images, there are no bytes or more than
@@ -148,13 +153,15 @@ impl Image {
     /// [`bytes`](Image::bytes).
     ///
     /// # Errors
-    /// If the file cannot be read, is none of these, or has more than [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES).
+    /// If the file cannot be read, is none of these, or has more than
+    /// [`Attachment::MAX_BYTES`](super::Attachment::MAX_BYTES).
     pub fn open(path: impl AsRef<Path>) -> Result<Self, AttachmentError> {
         let bytes = data::read(path.as_ref())?;
         match kind::guess(&bytes).filter(|found| found.starts_with("image/")) {
             Some(found) => Image::bytes(found, bytes),
             None => Err(AttachmentError::new(format!(
-                "{} does not begin like a PNG, JPEG, GIF, WebP or BMP file; name its type with `Image::bytes`",
+                "{} does not begin like a PNG, JPEG, GIF, WebP or BMP file; name its type with \
+                 `Image::bytes`",
                 path.as_ref().display()
             ))),
         }

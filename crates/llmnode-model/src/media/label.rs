@@ -20,7 +20,8 @@ pub(super) fn data(data: &Data) -> String {
     )
 }
 
-/// On one line, without query, fragment, user name and password, which may hold a key. A hash marks what is left out.
+/// On one line, without query, fragment, user name and password, which may hold a
+/// key. A hash marks what is left out.
 pub(super) fn url(url: &str) -> String {
     let open = &url[..url.find(['?', '#']).unwrap_or(url.len())];
     let (scheme, rest) = open.split_once("://").unwrap_or(("", open));

@@ -13,12 +13,13 @@
 //! # }
 //! ```
 //!
-//! In a prompt, write `{photo:attach}` for a field of one of these types, or an `Option`, a `Vec` or an array of
-//! them.
+//! In a prompt, write `{photo:attach}` for a field of one of these types, or an
+//! `Option`, a `Vec` or an array of them.
 //!
-//! Bytes are encoded once, when the attachment is made; clones, retries and corrections share them. One attachment
-//! has at most [`Attachment::MAX_BYTES`], those of a prompt together at most [`Attachment::MAX_TOTAL`]. Pass larger
-//! ones by URL, or as a file that was uploaded to the provider.
+//! Bytes are encoded once, when the attachment is made; clones, retries and
+//! corrections share them. One attachment has at most [`Attachment::MAX_BYTES`],
+//! those of a prompt together at most [`Attachment::MAX_TOTAL`]. Pass larger ones
+//! by URL, or as a file that was uploaded to the provider.
 
 mod audio;
 mod data;
@@ -37,8 +38,8 @@ pub use error::AttachmentError;
 pub use file::File;
 pub use image::{Detail, Image};
 
-/// A part of a message that is not text. Clones share its content. `Debug` shows none of it. There is no `Display`,
-/// so that a prompt cannot write it as text.
+/// A part of a message that is not text. Clones share its content. `Debug` shows
+/// none of it. There is no `Display`, so that a prompt cannot write it as text.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Attachment {
@@ -57,8 +58,9 @@ impl Attachment {
     /// The most bytes of all attachments of a prompt, as they are sent: 50 MiB.
     pub const MAX_TOTAL: usize = 50 * 1024 * 1024;
 
-    /// Returns the short form for transcripts and traces: `[image image/png, 68 bytes, #1f3a9c02]`. It ends with a hash of
-    /// the content. For a URL, it leaves out what may be a key.
+    /// Returns the short form for transcripts and traces: `[image image/png, 68
+    /// bytes, #1f3a9c02]`. It ends with a hash of the content. For a URL, it leaves
+    /// out what may be a key.
     pub fn label(&self) -> String {
         match self {
             Attachment::Image(image) => image.label(),

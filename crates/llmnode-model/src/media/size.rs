@@ -1,6 +1,8 @@
-//! How large an image or a PDF is: its pixels, its pages. Read from the bytes, as far as they say so openly.
+//! How large an image or a PDF is: its pixels, its pages. Read from the bytes, as
+//! far as they say so openly.
 //!
-//! Only reservations and estimates use it. A file that says something wrong is counted wrong, and no more.
+//! Only reservations and estimates use it. A file that says something wrong is
+//! counted wrong, and no more.
 
 /// Width and height in pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,7 +150,8 @@ fn webp(bytes: &[u8]) -> Option<Pixels> {
     }
 }
 
-/// The pages of a PDF: its objects of that type, or one for each 20 kB of a file that packs its objects.
+/// The pages of a PDF: its objects of that type, or one for each 20 kB of a file
+/// that packs its objects.
 pub(super) fn pages(bytes: &[u8]) -> u64 {
     const BYTES_OF_A_PAGE: u64 = 20_000;
     let mut pages = 0;

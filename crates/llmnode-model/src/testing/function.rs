@@ -26,8 +26,9 @@ use super::scripted::ScriptedModel;
 pub struct FnModel(ScriptedModel);
 
 impl FnModel {
-    /// Creates a model that answers with what the function returns: a [`Reply`], or anything that converts to one,
-    /// such as a text. A panic of the function is the call's error.
+    /// Creates a model that answers with what the function returns: a [`Reply`], or
+    /// anything that converts to one, such as a text. A panic of the function is
+    /// the call's error.
     pub fn new<R: Into<Reply>>(answer: impl Fn(&Request) -> R + Send + Sync + 'static) -> Self {
         FnModel(ScriptedModel::new().otherwise(answer))
     }

@@ -10,9 +10,9 @@ static REAL: OnceLock<String> = OnceLock::new();
 /// The caller that forbade all requests.
 static ALL: OnceLock<String> = OnceLock::new();
 
-/// Forbids every request of `OpenAi` that leaves this machine, in the whole process and until its end. Such a request
-/// is a `config_error` before anything is connected or sent. Servers on loopback, such as a `StubServer`, stay
-/// allowed.
+/// Forbids every request of `OpenAi` that leaves this machine, in the whole process
+/// and until its end. Such a request is a `config_error` before anything is
+/// connected or sent. Servers on loopback, such as a `StubServer`, stay allowed.
 ///
 /// Tests of one process run concurrently, so nothing takes this back. To cover all tests, set
 /// `LLMNODE_FORBID_REQUESTS=1` when they run.
@@ -57,7 +57,8 @@ pub fn check(local: bool, host: impl FnOnce() -> String) -> Result<(), String> {
     match who.or_else(|| of_environment(all)) {
         None => Ok(()),
         Some(who) => Err(format!(
-            "a request to {} is forbidden in this process by {who}; answer it with a `ScriptedModel`, an `FnModel`{}",
+            "a request to {} is forbidden in this process by {who}; answer it with a \
+             `ScriptedModel`, an `FnModel`{}",
             host(),
             if local {
                 ""

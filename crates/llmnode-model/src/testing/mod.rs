@@ -1,5 +1,5 @@
-//! What tests of nodes use: models that answer by a script or a function, requests as text to compare, and a guard
-//! against real requests.
+//! What tests of nodes use: models that answer by a script or a function, requests
+//! as text to compare, and a guard against real requests.
 
 mod function;
 pub(crate) mod guard;

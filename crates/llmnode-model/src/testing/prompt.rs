@@ -7,8 +7,8 @@ use crate::Request;
 /// `request_of` returns the first request of a node; `model.requests()[n]` is the n-th request
 /// of a test, with corrections.
 ///
-/// A text that begins with a line break may be indented: that line break, the common indentation, and a last blank
-/// line do not count.
+/// A text that begins with a line break may be indented: that line break, the
+/// common indentation, and a last blank line do not count.
 ///
 /// ```
 /// # use llmnode_model as llmnode;

@@ -11,12 +11,14 @@ use serde_json::Value;
 
 /// A reply of a [`ScriptedModel`](super::ScriptedModel) or an [`FnModel`](super::FnModel).
 ///
-/// Texts, completions and errors convert to replies: `model.reply("Hello!")`. So does any value with `Serialize`, such as
-/// one of the node's output: the model writes its JSON.
+/// Texts, completions and errors convert to replies: `model.reply("Hello!")`. So
+/// does any value with `Serialize`, such as one of the node's output: the model
+/// writes its JSON.
 ///
-/// A `StubReply`, the reply of a server for tests, has the same words for the same things: constructors (`text`, `pieces`, `json`,
-/// `failure`, `never`, `null_content`, `hang_up`, `for_request`) and changes (`and_call`, `reasoning`, `finish_reason`,
-/// `without_usage`, `retry_after`, `after`, `pause`, `cut_short`).
+/// A `StubReply`, the reply of a server for tests, has the same words for the same
+/// things: constructors (`text`, `pieces`, `json`, `failure`, `never`,
+/// `null_content`, `hang_up`, `for_request`) and changes (`and_call`, `reasoning`,
+/// `finish_reason`, `without_usage`, `retry_after`, `after`, `pause`, `cut_short`).
 ///
 /// ```
 /// use std::time::Duration;
@@ -38,8 +40,9 @@ pub struct Reply {
     pause: Duration,
 }
 
-const NOTHING_ENDS_IT: &str = "the script's reply never comes, and on the test's clock nothing ends the wait; set a `deadline` or an \
-                               `attempt_timeout`, or leave out the `TestClock`";
+const NOTHING_ENDS_IT: &str = "the script's reply never comes, and on the test's clock nothing \
+                               ends the wait; set a `deadline` or an `attempt_timeout`, or leave \
+                               out the `TestClock`";
 
 const NO_REQUEST: &str = "a reply that is made from the request was given no request";
 
@@ -47,8 +50,8 @@ const NO_REQUEST: &str = "a reply that is made from the request was given no req
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a reply of a model",
     label = "has no `Serialize`",
-    note = "put `#[llm_output]` on its definition, or derive `serde::Serialize`; a reply is a text, or a value that the model writes \
-            as JSON"
+    note = "put `#[llm_output]` on its definition, or derive `serde::Serialize`; a reply is a \
+            text, or a value that the model writes as JSON"
 )]
 pub trait IntoReply: Into<Reply> {}
 
@@ -80,8 +83,8 @@ impl fmt::Debug for Outcome {
 }
 
 impl Reply {
-    /// Creates an answer with this text. It uses 10 tokens for the prompt and one for each four characters of the
-    /// text.
+    /// Creates an answer with this text. It uses 10 tokens for the prompt and one
+    /// for each four characters of the text.
     pub fn text(text: impl Into<String>) -> Self {
         let mut completion = Completion::new(text);
         let output = completion.text.chars().count().div_ceil(4) as u64;
@@ -89,7 +92,8 @@ impl Reply {
         Reply::from(completion)
     }
 
-    /// Creates an answer that is streamed in these pieces. Without a stream it is one text. Every other answer is one piece.
+    /// Creates an answer that is streamed in these pieces. Without a stream it is
+    /// one text. Every other answer is one piece.
     ///
     /// ```
     /// # use llmnode_model as llmnode;
@@ -123,7 +127,8 @@ impl Reply {
         self
     }
 
-    /// Breaks the connection off after the pieces are streamed: a failure of the category `network`.
+    /// Breaks the connection off after the pieces are streamed: a failure of the
+    /// category `network`.
     pub fn cut_short(self) -> Self {
         self.breaks_off(ModelError::new(
             Category::Network,
@@ -150,7 +155,8 @@ impl Reply {
         Reply::from_outcome(Outcome::Respond(Box::new(respond)))
     }
 
-    /// Creates an answer with this value as JSON. A value that cannot be JSON is a `config_error` of the request.
+    /// Creates an answer with this value as JSON. A value that cannot be JSON is a
+    /// `config_error` of the request.
     pub fn json(value: impl Serialize) -> Self {
         match serde_json::to_string(&value) {
             Ok(text) => Reply::text(text),
@@ -161,8 +167,9 @@ impl Reply {
         }
     }
 
-    /// Makes the model call this tool with these arguments, beside the text and the calls so far. The ids of a reply's calls are
-    /// `call_1`, `call_2`, and so on. It has no effect on a failure.
+    /// Makes the model call this tool with these arguments, beside the text and the
+    /// calls so far. The ids of a reply's calls are `call_1`, `call_2`, and so on.
+    /// It has no effect on a failure.
     ///
     /// ```
     /// # use llmnode_model as llmnode;
@@ -202,8 +209,9 @@ impl Reply {
         Reply::from_outcome(Outcome::Error(error))
     }
 
-    /// Creates a reply that never comes: a deadline or an `attempt_timeout` of the run's clock ends the wait. On a `TestClock` they
-    /// pass at once; if there is none, the request is a `config_error` that says so.
+    /// Creates a reply that never comes: a deadline or an `attempt_timeout` of the
+    /// run's clock ends the wait. On a `TestClock` they pass at once; if there is
+    /// none, the request is a `config_error` that says so.
     pub fn never() -> Self {
         Reply::from_outcome(Outcome::Never)
     }
@@ -226,8 +234,8 @@ impl Reply {
         self.edit(|completion| completion.finish = Some(finish))
     }
 
-    /// Sets why the answer ended, in the words of OpenAI's API: `stop`, `length`, `content_filter`, `tool_calls`. It has no effect
-    /// on a failure.
+    /// Sets why the answer ended, in the words of OpenAI's API: `stop`, `length`,
+    /// `content_filter`, `tool_calls`. It has no effect on a failure.
     pub fn finish_reason(self, reason: &str) -> Self {
         self.finish(match reason {
             "stop" | "tool_calls" => FinishReason::Stop,
@@ -242,8 +250,8 @@ impl Reply {
         self.usage(None)
     }
 
-    /// Sets the usage. `None`: the provider reports none. It has no effect on a failure; set [`ModelError::usage`]
-    /// there.
+    /// Sets the usage. `None`: the provider reports none. It has no effect on a
+    /// failure; set [`ModelError::usage`] there.
     pub fn usage(self, usage: impl Into<Option<TokenUsage>>) -> Self {
         self.edit(|completion| completion.usage = usage.into())
     }

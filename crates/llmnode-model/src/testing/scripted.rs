@@ -11,8 +11,9 @@ use super::reply::{IntoReply, Reply};
 
 /// A model with scripted replies, for tests. It records its requests.
 ///
-/// Reading, validation, corrections and accounting work as with a real model. After the end of the script, every
-/// request is a `config_error`, unless [`otherwise`](Self::otherwise) answers it. Clones share the script and the
+/// Reading, validation, corrections and accounting work as with a real model. After
+/// the end of the script, every request is a `config_error`, unless
+/// [`otherwise`](Self::otherwise) answers it. Clones share the script and the
 /// record.
 ///
 /// ```
@@ -155,8 +156,8 @@ impl ScriptedModel {
         match otherwise {
             Some(answer) => answer(request).for_this(request),
             None => {
-                let fault = "the script has ended: this request has no reply; add one with `reply(..)`, or \
-                             `otherwise(..)` for all further ones";
+                let fault = "the script has ended: this request has no reply; add one with \
+                             `reply(..)`, or `otherwise(..)` for all further ones";
                 Reply::error(ModelError::unsent(Category::ConfigError, fault))
             }
         }

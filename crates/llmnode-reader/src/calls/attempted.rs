@@ -1,7 +1,9 @@
 //! A call inside other text.
 //!
-//! It is not executed: it may be an example. It is only named, so that a complaint can say to the model which call it seems to have
-//! wanted. White space and backslashes are left out before the search, so that a call in a string of JSON is found as well.
+//! It is not executed: it may be an example. It is only named, so that a complaint
+//! can say to the model which call it seems to have wanted. White space and
+//! backslashes are left out before the search, so that a call in a string of JSON
+//! is found as well.
 
 use std::collections::BTreeMap;
 
@@ -50,8 +52,8 @@ fn behind_key<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     rest.strip_prefix("\":\"")
 }
 
-/// Where the values of arguments begin, and whether they are objects. All of them at once, as a name looks only for the last
-/// one before it.
+/// Where the values of arguments begin, and whether they are objects. All of them
+/// at once, as a name looks only for the last one before it.
 fn values_in(text: &str) -> BTreeMap<usize, bool> {
     let mut values = BTreeMap::new();
     for key in ARGUMENTS {

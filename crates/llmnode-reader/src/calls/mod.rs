@@ -1,17 +1,22 @@
-//! Calls of tools that a model wrote as its text, because its server does not recognise them as calls.
+//! Calls of tools that a model wrote as its text, because its server does not
+//! recognise them as calls.
 //!
 //! In comes a whole answer; out goes what it is ([`written_calls`]):
 //!
-//! 1. thoughts are taken away, as from every answer, and a fence around all of it where the answer is typed;
-//! 2. what is left is *read* if it is nothing but calls in one of three notations: JSON, alone or in `<tool_call>` tags,
-//!    `<function=name>{..}</function>`, and `[TOOL_CALLS]` with JSON behind it (`notation`);
-//! 3. what is left is *not read* if it is nothing but markup of calls in another notation, such as harmony's
-//!    `to=functions.name` or Qwen's `<parameter=..>` (`unread`): guessing what such a text calls is not worth a wrong call.
+//! 1. thoughts are taken away, as from every answer, and a fence around all of it
+//!    where the answer is typed;
+//! 2. what is left is *read* if it is nothing but calls in one of three notations:
+//!    JSON, alone or in `<tool_call>` tags, `<function=name>{..}</function>`, and
+//!    `[TOOL_CALLS]` with JSON behind it (`notation`);
+//! 3. what is left is *not read* if it is nothing but markup of calls in another
+//!    notation, such as harmony's `to=functions.name` or Qwen's `<parameter=..>`
+//!    (`unread`): guessing what such a text calls is not worth a wrong call.
 //!
-//! Anything else is a text. A call inside other text is data, too: [`attempted`] only names it for a complaint.
+//! Anything else is a text. A call inside other text is data, too: [`attempted`]
+//! only names it for a complaint.
 //!
-//! Nobody may execute what is read here before [`Shown`] has said that it does not stand in what the model was shown: a model
-//! repeats documents.
+//! Nobody may execute what is read here before [`Shown`] has said that it does not
+//! stand in what the model was shown: a model repeats documents.
 
 mod attempted;
 mod call;
@@ -29,8 +34,9 @@ use super::find::{enclosed_in_fence, without_thoughts};
 
 /// The calls that a text consists of. `None`: it is a text.
 ///
-/// `tools`: the names of those that are listed. `typed`: calls may be fenced, which in raw text is how models show JSON to people,
-/// and calls without marks may name an unknown tool.
+/// `tools`: the names of those that are listed. `typed`: calls may be fenced, which
+/// in raw text is how models show JSON to people, and calls without marks may name
+/// an unknown tool.
 pub fn written_calls(text: &str, tools: &[&str], typed: bool) -> Option<InText> {
     let answer = without_thoughts(text).map(|(answer, _)| answer);
     let text = answer.as_deref().unwrap_or(text).trim();

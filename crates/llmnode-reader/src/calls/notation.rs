@@ -1,4 +1,5 @@
-//! The notations of calls that are read. Nothing is repaired, and a member that stands twice is refused: a call is executed.
+//! The notations of calls that are read. Nothing is repaired, and a member that
+//! stands twice is refused: a call is executed.
 //!
 //! ```text
 //! {"name": "search", "arguments": {..}}       also in a list, and behind [TOOL_CALLS]
@@ -116,7 +117,8 @@ fn calls_of(json: Json<'_>) -> Option<Vec<WrittenCall>> {
     }
 }
 
-/// A call, with the members that servers have for one. With any other member the object is something else.
+/// A call, with the members that servers have for one. With any other member the
+/// object is something else.
 fn call_of(json: Json<'_>) -> Option<WrittenCall> {
     let written = json.to_string();
     let Json::Object(members) = json else {

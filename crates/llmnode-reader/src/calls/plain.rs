@@ -1,9 +1,10 @@
 //! The plain form of a text, in which two texts are equal that a model may take for each other.
 //!
-//! Escapes are undone: those of JSON, of HTML and of URLs, and those within those. Then all that only lays a text out is left
-//! out: white space, quotation marks, backslashes, emphasis, characters that nobody sees, numbers of lines and marks of
-//! quotations before them. Letters are small and without accents; wide and bold ones, and those of other alphabets that look the
-//! same, are as the usual ones.
+//! Escapes are undone: those of JSON, of HTML and of URLs, and those within those.
+//! Then all that only lays a text out is left out: white space, quotation marks,
+//! backslashes, emphasis, characters that nobody sees, numbers of lines and marks
+//! of quotations before them. Letters are small and without accents; wide and bold
+//! ones, and those of other alphabets that look the same, are as the usual ones.
 
 use std::borrow::Cow;
 
@@ -24,7 +25,8 @@ pub(super) fn plain(text: &str) -> String {
     folded(&decoded(text))
 }
 
-/// The plain form, and the one without tags of HTML, where it has any: code on a page is in colours.
+/// The plain form, and the one without tags of HTML, where it has any: code on a
+/// page is in colours.
 pub(super) fn plain_forms(text: &str) -> (String, Option<String>) {
     let decoded = decoded(text);
     let untagged = without_tags(&decoded);
@@ -151,7 +153,8 @@ fn bare(c: char) -> char {
     }
 }
 
-/// Without what stands before the lines of a file, a quotation, a difference, a comment or a list: `12\t`, `12: `, `> `, `+ `.
+/// Without what stands before the lines of a file, a quotation, a difference, a
+/// comment or a list: `12\t`, `12: `, `> `, `+ `.
 fn without_margin(line: &str) -> &str {
     let numbered = line.trim_start();
     let rest = without_line_number(numbered).unwrap_or(numbered);
@@ -210,7 +213,8 @@ fn unescaped(text: &str) -> Option<String> {
     has_escapes.then_some(to)
 }
 
-/// Any number of backslashes and the character behind them: how often a text was escaped is not known.
+/// Any number of backslashes and the character behind them: how often a text was
+/// escaped is not known.
 fn backslash(text: &str) -> Escape {
     let run = text.bytes().take_while(|byte| *byte == b'\\').count();
     let only_backslashes = Escape {

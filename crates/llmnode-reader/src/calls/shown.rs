@@ -1,12 +1,14 @@
 //! What a model was shown, to tell a call that it makes from one that it repeats.
 //!
-//! A text holds a call if, in the plain form of both (`plain`), the whole call stands in it; or if the name stands where calls
-//! have it, and the arguments stand where calls have them. The two may be far from each other, since what a model repeats may
-//! come in pieces. Arguments are equal if their texts are, or if each of their values stands in one list of arguments, in
-//! whatever order and notation.
+//! A text holds a call if, in the plain form of both (`plain`), the whole call
+//! stands in it; or if the name stands where calls have it, and the arguments stand
+//! where calls have them. The two may be far from each other, since what a model
+//! repeats may come in pieces. Arguments are equal if their texts are, or if each
+//! of their values stands in one list of arguments, in whatever order and notation.
 //!
-//! The plain form has no white space, so that words run into each other: `call delete(..)` is `calldelete(..)` there. A name is
-//! found in a longer one, too; then the arguments decide.
+//! The plain form has no white space, so that words run into each other: `call
+//! delete(..)` is `calldelete(..)` there. A name is found in a longer one, too;
+//! then the arguments decide.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +18,8 @@ use crate::json::Json;
 use crate::repair::parse;
 use crate::text::floor_char_boundary;
 
-/// Words that stand before the name of a tool in a call, and before its arguments; a part of other words, too: `tool_args`.
+/// Words that stand before the name of a tool in a call, and before its arguments;
+/// a part of other words, too: `tool_args`.
 const NAME: [&str; 7] = [
     "name", "function", "tool", "call", "action", "method", "invoke",
 ];
@@ -34,7 +37,8 @@ const BETWEEN: [char; 3] = [':', '=', '>'];
 const BEFORE_NAME: [&str; 4] = ["functions.", "to=", "calls]", "begin|>"];
 /// What stands behind the name of a tool in a call, and in a row of a table of calls.
 const BEHIND_NAME: [&str; 9] = ["(", "{", ":{", ">{", ",{", "|{", "[args]", "<|", "json{"];
-/// Words before arguments that may have no brackets, as in YAML. `input` is a heading of many prompts.
+/// Words before arguments that may have no brackets, as in YAML. `input` is a
+/// heading of many prompts.
 const BEFORE_BARE: [&str; 4] = ["arguments", "parameters", "args", "params"];
 /// Marks that end arguments that are in marks themselves.
 const ENDS: [&str; 9] = [
@@ -51,7 +55,8 @@ const ENDS: [&str; 9] = [
 
 /// The longest list of arguments in which values are looked for, unless the call's own are longer.
 const LONGEST_LIST: usize = 4 << 10;
-/// Texts with more bytes in lists of arguments are taken to hold the call: looking through them takes time.
+/// Texts with more bytes in lists of arguments are taken to hold the call: looking
+/// through them takes time.
 const MOST_LISTED: usize = 1 << 20;
 /// Of a call with more, the first ones decide.
 const MOST_VALUES: usize = 32;
@@ -101,7 +106,8 @@ impl Texts {
         self.ends.push(self.joined.len());
     }
 
-    /// Whether the call stands in these texts. First all of it, which is the most common; then in parts.
+    /// Whether the call stands in these texts. First all of it, which is the most
+    /// common; then in parts.
     fn have(&self, call: &WrittenCall) -> bool {
         if self.joined.contains(&plain(&call.written)) {
             return true;
@@ -158,7 +164,8 @@ impl Texts {
         names
     }
 
-    /// Whether the text of the arguments stands in one text with the name, or behind what leads arguments.
+    /// Whether the text of the arguments stands in one text with the name, or
+    /// behind what leads arguments.
     fn has_verbatim(&self, names: &[usize], name: &str, arguments: &str) -> bool {
         let texts_with_name: BTreeSet<usize> = names.iter().map(|at| self.part_of(*at)).collect();
         for (at, _) in self.joined.match_indices(arguments) {
@@ -243,7 +250,8 @@ struct ListBudget {
 }
 
 impl ListBudget {
-    /// Counts a list. If they are too many, the call is taken to stand in them: then it is not executed, which is the safe side.
+    /// Counts a list. If they are too many, the call is taken to stand in them:
+    /// then it is not executed, which is the safe side.
     fn is_spent(&mut self, list: &str) -> bool {
         self.listed += list.len();
         self.listed > MOST_LISTED
@@ -413,7 +421,8 @@ fn is_behind(before: &str, words: &[&str]) -> bool {
     }
 }
 
-/// Whether the name of another tool stands right before the arguments, as in `name:other,arguments:`.
+/// Whether the name of another tool stands right before the arguments, as in
+/// `name:other,arguments:`.
 fn is_named_otherwise(before: &str, name: &str) -> bool {
     let before = before
         .trim_end_matches(BETWEEN)

@@ -1,7 +1,8 @@
 //! Texts that are nothing but calls in a notation that is not read.
 //!
-//! It is enough that a text looks like calls from its begin to its end: the model is then asked again, or told which tool it meant.
-//! No arguments are taken out of it.
+//! It is enough that a text looks like calls from its begin to its end: the model
+//! is then asked again, or told which tool it meant. No arguments are taken out of
+//! it.
 
 use super::call::InText;
 
@@ -12,7 +13,8 @@ const HEADERS: [&str; 4] = ["commentary", "analysis", "assistant", "|>"];
 /// The longest mark that begins a text.
 const LONGEST_MARK: usize = 64;
 
-/// In a mark, they say that it is one of calls: `<tool_call>`, `<function_calls>`, `<｜tool▁calls▁begin｜>`, `[TOOL_CALLS]`.
+/// In a mark, they say that it is one of calls: `<tool_call>`, `<function_calls>`,
+/// `<｜tool▁calls▁begin｜>`, `[TOOL_CALLS]`.
 const WORDS: [&str; 4] = ["tool", "function", "invoke", "call"];
 
 /// Whether the text is such calls, and of which of these tools.
@@ -45,7 +47,8 @@ fn is_header(before: &str) -> bool {
     before.is_empty() || HEADERS.iter().any(|header| before.ends_with(header))
 }
 
-/// What follows the mark of calls that the text begins with. The name of a tool may be a part of the mark: `<function=name>`.
+/// What follows the mark of calls that the text begins with. The name of a tool may
+/// be a part of the mark: `<function=name>`.
 fn behind_mark(text: &str) -> Option<&str> {
     let close = match text.chars().next()? {
         '<' => '>',
@@ -67,7 +70,8 @@ fn behind_mark(text: &str) -> Option<&str> {
     Some(&text[1 + word.len()..])
 }
 
-/// Whether the text names the tool where a call does: in a mark, in quotation marks, or alone between marks.
+/// Whether the text names the tool where a call does: in a mark, in quotation
+/// marks, or alone between marks.
 fn names(text: &str, tool: &str) -> bool {
     for (at, _) in text.match_indices(tool) {
         let before = text[..at].trim_end();

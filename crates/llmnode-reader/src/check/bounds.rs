@@ -1,7 +1,8 @@
 //! Whether a schema states bounds that serde does not check.
 //!
-//! If it states none, the fast path may leave the answer to serde. So what serde checks by the type alone, such as the range of
-//! an integer or the length of a tuple, must not count, or nearly every answer would be checked twice.
+//! If it states none, the fast path may leave the answer to serde. So what serde
+//! checks by the type alone, such as the range of an integer or the length of a
+//! tuple, must not count, or nearly every answer would be checked twice.
 
 use serde_json::{Value, json};
 
@@ -67,7 +68,8 @@ fn intrinsic_bound(format: &str, keyword: &str) -> Value {
     }
 }
 
-/// Whether it is of one length, with a schema for each item. serde checks the length of such a type.
+/// Whether it is of one length, with a schema for each item. serde checks the
+/// length of such a type.
 fn is_tuple(node: &Node) -> bool {
     let Some(Value::Array(items)) = node.get("prefixItems") else {
         return false;

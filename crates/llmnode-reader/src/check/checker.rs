@@ -1,10 +1,12 @@
 //! Applies rules to a value. What is wrong with members, items and unions is in files of their own.
 //!
-//! At each place, in this order: values that are listed, the kind of the value, what is within it, and what the rule combines. The
-//! first two come first because a fault of theirs makes most of the others needless. Whoever only asks whether a value fits stops
-//! at the first fault (`is_enough`).
+//! At each place, in this order: values that are listed, the kind of the value,
+//! what is within it, and what the rule combines. The first two come first because
+//! a fault of theirs makes most of the others needless. Whoever only asks whether a
+//! value fits stops at the first fault (`is_enough`).
 //!
-//! The work is counted, and a check that has spent its budget is not complete: it says neither that a value fits nor what is wrong.
+//! The work is counted, and a check that has spent its budget is not complete: it
+//! says neither that a value fits nor what is wrong.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -75,11 +77,13 @@ pub(crate) fn faults(
 pub(crate) enum CheckMode {
     /// All that it says.
     Schema,
-    /// As serde reads the type: `3.0` is not an integer, optional members may be `null`, and a set may repeat an item.
+    /// As serde reads the type: `3.0` is not an integer, optional members may be
+    /// `null`, and a set may repeat an item.
     Type,
 }
 
-/// One check. What has to outlast a recursion is in cells, as a check is shared by all that it calls.
+/// One check. What has to outlast a recursion is in cells, as a check is shared by
+/// all that it calls.
 pub(crate) struct Checker<'s> {
     pub(crate) rules: &'s Rules,
     pub(super) mode: CheckMode,
@@ -110,7 +114,8 @@ pub(super) struct UnionKey {
 pub(super) const MAX_CACHED: usize = 4096;
 
 impl<'s> Checker<'s> {
-    /// `value_count`: of the value that is checked, as its length decides how much work a check may be.
+    /// `value_count`: of the value that is checked, as its length decides how much
+    /// work a check may be.
     pub(crate) fn new(rules: &'s Rules, mode: CheckMode, value_count: u64) -> Self {
         let for_values = value_count.saturating_mul(WORK_PER_VALUE);
         let work = MAX_WORK.saturating_add(for_values);
@@ -224,7 +229,8 @@ impl<'s> Checker<'s> {
         found
     }
 
-    /// What a type cannot hold of a number counts only where the type takes numbers: else its kind is wrong already.
+    /// What a type cannot hold of a number counts only where the type takes
+    /// numbers: else its kind is wrong already.
     fn number(
         &self,
         rule: &Rule,
@@ -257,7 +263,8 @@ impl<'s> Checker<'s> {
         found.is_empty()
     }
 
-    /// Whether this is `null` in place of a member that may be left out. Coercion removes such a `null`.
+    /// Whether this is `null` in place of a member that may be left out. Coercion
+    /// removes such a `null`.
     pub(crate) fn is_null_for_absent(&self, rule: &Rule, name: &str, value: &Json<'_>) -> bool {
         if *value != Json::Null || self.mode != CheckMode::Type {
             return false;
@@ -268,7 +275,8 @@ impl<'s> Checker<'s> {
         }
     }
 
-    /// What the rule says by other rules: by reference, by all of them, by any or one of them, by none of one.
+    /// What the rule says by other rules: by reference, by all of them, by any or
+    /// one of them, by none of one.
     fn combined(
         &self,
         rule: &'s Rule,

@@ -1,8 +1,9 @@
 //! Compiles the keywords of a schema to rules.
 //!
-//! Each part of a schema is compiled once, however many references lead to it, and gets its number when it is first met. So a
-//! schema that contains itself ends, and the number of a rule is its place in the list. Keywords that no code here knows are left
-//! out: who takes schemas from others rejects those before.
+//! Each part of a schema is compiled once, however many references lead to it, and
+//! gets its number when it is first met. So a schema that contains itself ends, and
+//! the number of a rule is its place in the list. Keywords that no code here knows
+//! are left out: who takes schemas from others rejects those before.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -44,7 +45,8 @@ impl Rules {
     }
 }
 
-/// The part of a schema that a `$ref` names. Some programs write the pointer's escapes as in a URL, others as they are.
+/// The part of a schema that a `$ref` names. Some programs write the pointer's
+/// escapes as in a URL, others as they are.
 pub fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
     let pointer = reference.strip_prefix('#')?;
     match root.pointer(pointer) {
@@ -107,7 +109,8 @@ impl<'v> Compiler<'v> {
         rule
     }
 
-    /// Takes over what one keyword says. One whose value has another shape than it should have says nothing.
+    /// Takes over what one keyword says. One whose value has another shape than it
+    /// should have says nothing.
     fn keyword(&mut self, keyword: &str, value: &'v Value, rule: &mut Rule) {
         match keyword {
             "type" => rule.types = Some(texts(value)),

@@ -6,7 +6,8 @@ use super::{Rule, Rules};
 use crate::json::Json;
 use crate::tree::WRAPPER;
 
-/// `None`: it takes many things that have no short name. `wrapped`: the answer is an object around the value.
+/// `None`: it takes many things that have no short name. `wrapped`: the answer is
+/// an object around the value.
 pub(in super::super) fn expected_answer(rules: &Rules, wrapped: bool) -> Option<String> {
     let value = expected_value(rules, rules.answer_rule())?;
     if wrapped {

@@ -1,8 +1,10 @@
-//! One thing that is wrong with a value, and the faults that one value and its schema alone can show.
+//! One thing that is wrong with a value, and the faults that one value and its
+//! schema alone can show.
 //!
-//! A fault is a violation before it is reported: it also has how bad it is, which decides what may be done about the value, and
-//! which name may be misspelt. Names are compared only when it is reported (`into_violations`): most faults are of forms of a union
-//! that were tried, and nobody sees them.
+//! A fault is a violation before it is reported: it also has how bad it is, which
+//! decides what may be done about the value, and which name may be misspelt. Names
+//! are compared only when it is reported (`into_violations`): most faults are of
+//! forms of a union that were tried, and nobody sees them.
 
 use super::describe::{describe, display_value, excerpt, expected};
 use super::{Location, Rule};
@@ -99,7 +101,8 @@ impl Fault {
         Some(Fault::bound(place, message))
     }
 
-    /// The value is of another kind than the rule's. A whole number that was written as a fraction gets the digits to write.
+    /// The value is of another kind than the rule's. A whole number that was
+    /// written as a fraction gets the digits to write.
     pub(super) fn kind(rule: &Rule, value: &Json<'_>, place: &Location<'_>) -> Self {
         let mut message = format!("is {}, expected {}", describe(value), expected(rule));
         if rule.has_type("integer")
@@ -189,7 +192,8 @@ pub(crate) fn into_violations(faults: Vec<Fault>) -> Vec<Violation> {
 }
 
 impl HintedFault {
-    /// Whether this is an unknown member that another fault of the same object takes for a missing one.
+    /// Whether this is an unknown member that another fault of the same object
+    /// takes for a missing one.
     fn is_repeated_in(&self, others: &[HintedFault]) -> bool {
         let Misspelling::Unknown(written) = &self.fault.misspelling else {
             return false;
@@ -238,7 +242,8 @@ pub(super) fn unlisted(
     }
 }
 
-/// A choice that is written as an object of its name gets words of its own, as an enum with content looks like that.
+/// A choice that is written as an object of its name gets words of its own, as an
+/// enum with content looks like that.
 fn not_allowed(value: &Json<'_>, choices: &[Json<'_>], place: &Location<'_>) -> Fault {
     let allowed = choices.iter().map(display_value);
     match value {
@@ -289,7 +294,8 @@ pub(super) fn count_fault(
     Some(Fault::bound(place, message))
 }
 
-/// A text that is too short or too long, in characters. Of a type that is one character, the text is shown.
+/// A text that is too short or too long, in characters. Of a type that is one
+/// character, the text is shown.
 pub(super) fn length_fault(rule: &Rule, text: &str, place: &Location<'_>) -> Option<Fault> {
     const LENGTHS: [&str; 2] = ["minLength", "maxLength"];
     let length = text.chars().count() as u64;

@@ -39,7 +39,8 @@ impl<'s> Checker<'s> {
         }
     }
 
-    /// The first item that an earlier one equals. Each comparison is work, as there are as many as pairs.
+    /// The first item that an earlier one equals. Each comparison is work, as there
+    /// are as many as pairs.
     fn first_repeated(&self, items: &[Json<'_>], depth: u32) -> Option<usize> {
         for (index, item) in items.iter().enumerate() {
             if !self.spend(index as u64, depth) {

@@ -1,8 +1,10 @@
 //! Faults in the members of an object: missing, unknown or misspelled ones.
 //!
-//! First what serde would lose without a word (`loss`): if members are unknown, it is likely that the whole object is something
-//! else, and then this is all that is said. Then what is missing, where a member in another spelling is taken for the missing one,
-//! so that it is not reported twice; and at last each member that is there.
+//! First what serde would lose without a word (`loss`): if members are unknown, it
+//! is likely that the whole object is something else, and then this is all that is
+//! said. Then what is missing, where a member in another spelling is taken for the
+//! missing one, so that it is not reported twice; and at last each member that is
+//! there.
 
 use std::collections::HashMap;
 
@@ -13,7 +15,8 @@ use super::{Fault, Location, Rule};
 use crate::json::{Json, Members};
 use crate::text::{misspelling_of, same_letters};
 
-/// Of an answer that is the schema. Those who show a form in place of the schema look for this text.
+/// Of an answer that is the schema. Those who show a form in place of the schema
+/// look for this text.
 pub(crate) const REPEATED_SCHEMA: &str = "repeats the schema instead of filling it in";
 
 /// How many unknown members are looked at for each missing one.
@@ -88,7 +91,8 @@ impl<'s> Checker<'s> {
         }
     }
 
-    /// What serde would drop of the object without a word, or what the object is in place of a value.
+    /// What serde would drop of the object without a word, or what the object is in
+    /// place of a value.
     ///
     /// From what leaves no doubt to what is only likely: the first that holds is said.
     fn loss(&self, rule: &'s Rule, members: &Members<'_>) -> Option<String> {
@@ -144,7 +148,8 @@ impl<'s> Checker<'s> {
         None
     }
 
-    /// Reports required members that are missing. Returns those that are written with another spelling, which is reported.
+    /// Reports required members that are missing. Returns those that are written
+    /// with another spelling, which is reported.
     fn missing_members<'n>(
         &self,
         rule: &'n Rule,
@@ -188,7 +193,8 @@ impl<'s> Checker<'s> {
         respelled
     }
 
-    /// Whether all these names are properties of the member: then its own object was left out around them.
+    /// Whether all these names are properties of the member: then its own object
+    /// was left out around them.
     fn would_hold(&self, number: usize, names: &[&str]) -> bool {
         let leaves = self.rules.leaves(self.rules.at(number));
         let [rule] = leaves[..] else {
@@ -264,7 +270,8 @@ fn rival(
     None
 }
 
-/// A type that requires nothing takes any object. One that has hardly any of its properties is probably another one.
+/// A type that requires nothing takes any object. One that has hardly any of its
+/// properties is probably another one.
 fn few_properties(rule: &Rule, unknown: usize, all: usize) -> Option<String> {
     if !rule.required.is_empty() || unknown * 2 <= all {
         return None;
@@ -280,8 +287,8 @@ fn few_properties(rule: &Rule, unknown: usize, all: usize) -> Option<String> {
     ))
 }
 
-/// An optional property in another spelling. Of a required one it is said that it is missing; of a closed type, that the
-/// member is unknown.
+/// An optional property in another spelling. Of a required one it is said that it
+/// is missing; of a closed type, that the member is unknown.
 fn misspelled_optional(
     rule: &Rule,
     present: &HashMap<&str, &Json<'_>>,

@@ -1,17 +1,23 @@
-//! Checks JSON against a schema. Reports everything that is wrong, in words that a model can act on.
+//! Checks JSON against a schema. Reports everything that is wrong, in words that a
+//! model can act on.
 //!
-//! A schema is compiled once for each type (`compile.rs`) to rules, which refer to each other by number (`rules.rs`); a value and its
-//! rules come in, and faults go out, each with its path (`location.rs`), in the order of the text. There are two modes, `CheckMode`:
-//! *type* asks only what serde would ask, to find out which of several readings is meant; *schema* asks all that the schema says.
+//! A schema is compiled once for each type (`compile.rs`) to rules, which refer to
+//! each other by number (`rules.rs`); a value and its rules come in, and faults go
+//! out, each with its path (`location.rs`), in the order of the text. There are two
+//! modes, `CheckMode`: *type* asks only what serde would ask, to find out which of
+//! several readings is meant; *schema* asks all that the schema says.
 //!
-//! Of a union (`union.rs`) the form is reported that the value was probably meant to be: a fault of each form would tell the model
-//! nothing. The work is bounded (`Checker::spend`), since forms within forms multiply.
+//! Of a union (`union.rs`) the form is reported that the value was probably meant
+//! to be: a fault of each form would tell the model nothing. The work is bounded
+//! (`Checker::spend`), since forms within forms multiply.
 //!
-//! What is wrong is written in `fault.rs` and `describe.rs`, what would be right in `expected.rs`: these sentences go to models, and
-//! a change of one is a change of prompts.
+//! What is wrong is written in `fault.rs` and `describe.rs`, what would be right in
+//! `expected.rs`: these sentences go to models, and a change of one is a change of
+//! prompts.
 //!
-//! `pattern`, most values of `format` and other keywords without code here are not checked. Who takes schemas from others has to
-//! reject those that have them, so that none is ignored silently.
+//! `pattern`, most values of `format` and other keywords without code here are not
+//! checked. Who takes schemas from others has to reject those that have them, so
+//! that none is ignored silently.
 
 mod bounds;
 mod checker;

@@ -1,13 +1,16 @@
-//! Translates the paths of validators. A definition knows its fields by their Rust names, not by what serde makes of them
-//! (`rename_all`); the schema has the names that the model knows.
+//! Translates the paths of validators. A definition knows its fields by their Rust
+//! names, not by what serde makes of them (`rename_all`); the schema has the names
+//! that the model knows.
 //!
-//! A path is followed step by step through the rules, each step at all rules that may be meant there. Where none has a name
-//! that could be meant, or several do, the step stays as it is: a path that nobody finds is better than a wrong one.
+//! A path is followed step by step through the rules, each step at all rules that
+//! may be meant there. Where none has a name that could be meant, or several do,
+//! the step stays as it is: a path that nobody finds is better than a wrong one.
 
 use super::{Rule, Rules};
 use crate::text::same_letters;
 
-/// Corrects a name that has the letters of only one member. `wrapped`: the path begins with the wrapper's member.
+/// Corrects a name that has the letters of only one member. `wrapped`: the path
+/// begins with the wrapper's member.
 pub(crate) fn in_json_names(path: String, rules: &Rules, wrapped: bool) -> String {
     let start = if wrapped {
         rules.root_rule()
@@ -86,7 +89,8 @@ fn at_member<'r>(rules: &'r Rules, leaves: &[&'r Rule], name: &str) -> Vec<&'r R
     inner
 }
 
-/// How long the first step of a path is, with its dot or its brackets. A quoted name may have brackets in it.
+/// How long the first step of a path is, with its dot or its brackets. A quoted
+/// name may have brackets in it.
 fn step_length(path: &str) -> usize {
     if path.starts_with('[') {
         let closing = if path.starts_with("[\"") { "\"]" } else { "]" };

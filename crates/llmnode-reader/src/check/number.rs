@@ -1,12 +1,14 @@
 //! Faults of numbers: bounds, and digits that the type cannot hold.
 //!
-//! Bounds are compared digit by digit: as floating point, a value next to its bound would pass for it.
+//! Bounds are compared digit by digit: as floating point, a value next to its bound
+//! would pass for it.
 
 use super::Rule;
 use super::describe::excerpt;
 use crate::decimal::Decimal;
 
-/// Why an `f64` does not hold the number. Only of types that are numbers: what an integer holds is a bound.
+/// Why an `f64` does not hold the number. Only of types that are numbers: what an
+/// integer holds is a bound.
 pub(super) fn unrepresentable(rule: &Rule, digits: &str) -> Option<String> {
     if !rule.has_type("number") {
         return None;

@@ -1,14 +1,16 @@
 //! A compiled schema: keywords are looked up and references resolved once, not per value.
 //!
-//! Rules refer to each other by number, so that a schema may contain itself. What follows references here (`leaves`, `forms`,
-//! `reaches`) keeps a list of what it has seen, and ends however they go round.
+//! Rules refer to each other by number, so that a schema may contain itself. What
+//! follows references here (`leaves`, `forms`, `reaches`) keeps a list of what it
+//! has seen, and ends however they go round.
 
 use std::collections::BTreeMap;
 
 use super::text_format::TextFormat;
 use crate::json::{Json, Members};
 
-/// The rules of one schema. The first is of all of it; `own` is that of the answer's type, which a wrapper may be around.
+/// The rules of one schema. The first is of all of it; `own` is that of the
+/// answer's type, which a wrapper may be around.
 #[derive(Debug)]
 pub(crate) struct Rules {
     pub(super) all: Vec<Rule>,
@@ -45,7 +47,8 @@ pub(crate) struct Rule {
     pub(super) has_properties: bool,
     /// Its properties, in the order of the schema.
     pub(super) named: Vec<Property>,
-    /// Where in `named` a name is: types have up to hundreds of properties, and each member is looked up.
+    /// Where in `named` a name is: types have up to hundreds of properties, and
+    /// each member is looked up.
     pub(super) property_index: BTreeMap<String, usize>,
     pub(crate) required: Vec<String>,
     /// As maps have. The flag: whether names may be negative.
@@ -85,7 +88,8 @@ impl Rules {
         &self.all[number]
     }
 
-    /// The forms that a value may have: through references and nested unions. Other schemas are their own only leaf.
+    /// The forms that a value may have: through references and nested unions. Other
+    /// schemas are their own only leaf.
     pub(crate) fn leaves<'s>(&'s self, schema: &'s Rule) -> Vec<&'s Rule> {
         let mut leaves = Vec::new();
         let mut open = vec![schema];
@@ -152,8 +156,9 @@ impl Rules {
         false
     }
 
-    /// The properties for which a model may write `null` where the member should be left out, by name. A name that takes `null`
-    /// anywhere in the schema is not among them, since the fast path looks at names alone.
+    /// The properties for which a model may write `null` where the member should be
+    /// left out, by name. A name that takes `null` anywhere in the schema is not
+    /// among them, since the fast path looks at names alone.
     pub(crate) fn absent_as_null(&self) -> Vec<String> {
         let mut names = BTreeMap::new();
         for property in self.all.iter().flat_map(|rule| &rule.named) {
@@ -169,7 +174,8 @@ impl Rules {
         always_absent
     }
 
-    /// Whether no form of the rule takes `null`. One that combines others may, whatever it says itself.
+    /// Whether no form of the rule takes `null`. One that combines others may,
+    /// whatever it says itself.
     fn refuses_null(&self, number: usize) -> bool {
         let leaves = self.leaves(self.at(number));
         if leaves.is_empty() {
@@ -186,8 +192,8 @@ impl Rules {
         true
     }
 
-    /// Untagged enums that contain themselves in several variants: serde reads shared content again for each, at every
-    /// level.
+    /// Untagged enums that contain themselves in several variants: serde reads
+    /// shared content again for each, at every level.
     pub(crate) fn may_read_again(&self) -> bool {
         self.all.iter().any(|rule| self.contains_itself_twice(rule))
     }
@@ -235,7 +241,8 @@ impl Rule {
         self.types().iter().any(|other| other == name)
     }
 
-    /// Whether `is_one` holds for a type that the rule takes, which it does for a rule that names none.
+    /// Whether `is_one` holds for a type that the rule takes, which it does for a
+    /// rule that names none.
     pub(crate) fn is_type(&self, is_one: impl Fn(&str) -> bool) -> bool {
         match &self.types {
             Some(types) => types.iter().any(|name| is_one(name)),
@@ -243,7 +250,8 @@ impl Rule {
         }
     }
 
-    /// The listed values; empty if others are allowed. `const` allows less than an `enum` beside it.
+    /// The listed values; empty if others are allowed. `const` allows less than an
+    /// `enum` beside it.
     pub(crate) fn values(&self) -> &[Json<'static>] {
         match (&self.only, &self.choices) {
             (Some(only), _) => std::slice::from_ref(only),

@@ -1,7 +1,9 @@
-//! Texts with a `format`: dates, times, ids. What else a format may be is for the type or a validator to check.
+//! Texts with a `format`: dates, times, ids. What else a format may be is for the
+//! type or a validator to check.
 //!
-//! What is accepted is what the types of common crates accept: a check that is stricter than the type would refuse answers that
-//! the program takes. In words it is the strictest form, which a model then writes.
+//! What is accepted is what the types of common crates accept: a check that is
+//! stricter than the type would refuse answers that the program takes. In words it
+//! is the strictest form, which a model then writes.
 
 /// A format that is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +40,8 @@ impl TextFormat {
         match self {
             TextFormat::Date => "a date that exists, as YYYY-MM-DD",
             TextFormat::DateTime => {
-                "a date and time with its offset, as YYYY-MM-DDThh:mm:ss and then Z, +hh:mm or -hh:mm"
+                "a date and time with its offset, as YYYY-MM-DDThh:mm:ss and then Z, +hh:mm or \
+                 -hh:mm"
             }
             TextFormat::PartialDateTime => {
                 "a date and time as YYYY-MM-DDThh:mm:ss without an offset"
@@ -48,7 +51,8 @@ impl TextFormat {
     }
 }
 
-/// What a text of this format is, in words: a model copies an example, and it is taken. `None`: the name says it.
+/// What a text of this format is, in words: a model copies an example, and it is
+/// taken. `None`: the name says it.
 pub(crate) fn format_in_words(format: &str) -> Option<&'static str> {
     Some(match format {
         "partial-time" => "a time of day as hh:mm:ss, with hours below 24 and without an offset",
@@ -58,7 +62,8 @@ pub(crate) fn format_in_words(format: &str) -> Option<&'static str> {
         "duration" => "a duration in ISO's form PnDTnHnMnS, with a number for each n",
         "uri" => "an absolute URL, with its scheme and host",
         "ip" => {
-            "an IP address: four numbers with dots between them, or groups of hex digits with colons"
+            "an IP address: four numbers with dots between them, or groups of hex digits with \
+             colons"
         }
         "ipv4" => "an IPv4 address: four numbers with dots between them",
         "ipv6" => "an IPv6 address: groups of hex digits with colons between them",

@@ -1,8 +1,9 @@
 //! Explains why no variant of a union matches.
 //!
-//! A value that is of one form is fine. Else one explanation is chosen, from the one that tells most: the tag is wrong, the kind
-//! is wrong, or the faults of the form that is *nearest*, which is the one that the value was probably meant to be. Forms that are
-//! equally near are all named, with what is missing for each.
+//! A value that is of one form is fine. Else one explanation is chosen, from the
+//! one that tells most: the tag is wrong, the kind is wrong, or the faults of the
+//! form that is *nearest*, which is the one that the value was probably meant to
+//! be. Forms that are equally near are all named, with what is missing for each.
 
 use super::checker::{CheckMode, Checker, MAX_CACHED, UnionKey};
 use super::describe::{describe, display_value, excerpt, expected, join_some};
@@ -105,7 +106,8 @@ impl<'s> Checker<'s> {
         }
         for earlier in &forms[..index] {
             if self.serde_accepts(self.rules.at(*earlier), value, depth) {
-                let message = "matches several forms, and the first of them would drop properties; name the intended form";
+                let message = "matches several forms, and the first of them would drop properties; \
+                               name the intended form";
                 return vec![Fault::lossy(place, message)];
             }
         }
@@ -185,7 +187,8 @@ impl<'s> Checker<'s> {
         self.nearest(forms, outcomes, value, place)
     }
 
-    /// The faults of the form that is nearest to the value. If several are equally near, all are named.
+    /// The faults of the form that is nearest to the value. If several are equally
+    /// near, all are named.
     fn nearest(
         &self,
         forms: &'s [usize],
@@ -213,7 +216,8 @@ impl<'s> Checker<'s> {
         }
     }
 
-    /// Bounds do not count for the distance: a value that is out of bounds is of the form all the same.
+    /// Bounds do not count for the distance: a value that is out of bounds is of
+    /// the form all the same.
     fn rank(&self, form: &'s Rule, faults: Vec<Fault>, value: &Json<'_>) -> RankedForm<'s> {
         let of_type = faults
             .iter()
@@ -278,7 +282,8 @@ impl<'s> Checker<'s> {
         unknown
     }
 
-    /// Whether the value is of the rule's kind, whatever else is wrong with it. Any number is of an integer's.
+    /// Whether the value is of the rule's kind, whatever else is wrong with it. Any
+    /// number is of an integer's.
     pub(crate) fn is_kind(&self, rule: &Rule, value: &Json<'_>) -> bool {
         let is_number = matches!(value, Json::Number(_));
         let mut takes_any = true;
@@ -327,7 +332,8 @@ fn each_once(all: impl Iterator<Item = String>, between: &str) -> String {
 
 /// The fault of an object whose tag is missing or is that of no form.
 ///
-/// The tag is the first property that has one value in each of the forms. With an allowed one, something else is wrong.
+/// The tag is the first property that has one value in each of the forms. With an
+/// allowed one, something else is wrong.
 fn wrong_tag(
     rules: &Rules,
     forms: &[&Rule],

@@ -1,7 +1,8 @@
-//! Externally tagged enums, serde's default: a variant without content is its name, one with content is an object whose only
-//! member has that name.
+//! Externally tagged enums, serde's default: a variant without content is its name,
+//! one with content is an object whose only member has that name.
 //!
-//! Models mix the two up more than anything else, so such enums get messages of their own, which show what to write.
+//! Models mix the two up more than anything else, so such enums get messages of
+//! their own, which show what to write.
 
 use super::describe::{describe, excerpt, join_some};
 use super::fault::name_as_object;
@@ -24,7 +25,8 @@ struct FullVariant<'s> {
 }
 
 impl<'s> Variants<'s> {
-    /// `None` unless it is an enum with content in some variant. A `null` among the forms is not a variant.
+    /// `None` unless it is an enum with content in some variant. A `null` among the
+    /// forms is not a variant.
     pub(super) fn from_forms(forms: &[&'s Rule]) -> Option<Variants<'s>> {
         let mut all = Variants {
             bare: Vec::new(),
@@ -45,7 +47,8 @@ impl<'s> Variants<'s> {
         (!all.full.is_empty()).then_some(all)
     }
 
-    /// What is wrong with a value that is of none. `None`: it is one with content, and the content is wrong.
+    /// What is wrong with a value that is of none. `None`: it is one with content,
+    /// and the content is wrong.
     pub(super) fn fault(
         &self,
         rules: &Rules,
@@ -97,7 +100,8 @@ impl<'s> Variants<'s> {
         Some(self.unknown(what, name, place))
     }
 
-    /// A name that is no variant's. The misspelt one is looked for among the first hundred: an enum may be of a state's values.
+    /// A name that is no variant's. The misspelt one is looked for among the first
+    /// hundred: an enum may be of a state's values.
     fn unknown(&self, what: String, name: &str, place: &Location<'_>) -> Fault {
         let bare = self.bare.iter().copied();
         let full = self.full.iter().map(|full| full.name);

@@ -1,4 +1,5 @@
-//! The kinds of changes, as they are in flags and records. A new one is new to whoever reads records.
+//! The kinds of changes, as they are in flags and records. A new one is new to
+//! whoever reads records.
 
 /// A choice got the letters that the type has for it: `red` for `Red`.
 pub(super) const CHOICE: &str = "choice";

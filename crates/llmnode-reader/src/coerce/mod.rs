@@ -1,16 +1,22 @@
-//! Coerces JSON of another kind to what its type takes, where nothing is lost and nothing guessed. Each change is noted.
+//! Coerces JSON of another kind to what its type takes, where nothing is lost and
+//! nothing guessed. Each change is noted.
 //!
-//! A value that was parsed comes in, with the rules of its type; the value that serde is to read goes out. It runs between parsing
-//! and serde, as serde accepts only what fits exactly. From the outside in, at each place:
+//! A value that was parsed comes in, with the rules of its type; the value that
+//! serde is to read goes out. It runs between parsing and serde, as serde accepts
+//! only what fits exactly. From the outside in, at each place:
 //!
-//! 1. A union is narrowed to the forms that the value could be (`union.rs`). If several take it after different changes, none is
-//!    chosen: to guess which one is meant would be a wrong answer that nobody sees.
-//! 2. A value of another kind is changed if the other kind can hold exactly this value: `"7"` for a number, one item for a list of it,
-//!    a name of a choice in other letters (`scalar.rs`, `coerce_enum`).
-//! 3. Members get the names of the type, where case and separators alone differ, and only if one name is meant by one member.
+//! 1. A union is narrowed to the forms that the value could be (`union.rs`). If
+//!    several take it after different changes, none is chosen: to guess which one
+//!    is meant would be a wrong answer that nobody sees.
+//! 2. A value of another kind is changed if the other kind can hold exactly this
+//!    value: `"7"` for a number, one item for a list of it, a name of a choice in
+//!    other letters (`scalar.rs`, `coerce_enum`).
+//! 3. Members get the names of the type, where case and separators alone differ,
+//!    and only if one name is meant by one member.
 //!
-//! A change is tried and taken back if the result does not fit (`Checker::fits`): a place that cannot be mended stays as it was, so
-//! that the violation quotes what the model wrote.
+//! A change is tried and taken back if the result does not fit (`Checker::fits`): a
+//! place that cannot be mended stays as it was, so that the violation quotes what
+//! the model wrote.
 //!
 //! No string is ever taken for a list of one: it may hold all of the items.
 
@@ -65,7 +71,8 @@ pub(super) fn coerce<'j>(
 
 /// Text without JSON may name a value that the schema knows: `Red`, `True`, `7`.
 ///
-/// A string that the type takes as any text is no answer here: then every refusal in words would be one.
+/// A string that the type takes as any text is no answer here: then every refusal
+/// in words would be one.
 pub(super) fn coerce_text<'j>(rules: &Rules, words: &'j str) -> Option<Coerced<'j>> {
     let words = without_markup(words);
     if !words.contains(char::is_alphanumeric) {
@@ -126,7 +133,8 @@ fn is_markup_or_end(c: char) -> bool {
     c.is_whitespace() || "*_`\"'.!”’),;:".contains(c)
 }
 
-/// One coercion, with what it has changed so far. What is tried and taken back restores `notes` and `changed`.
+/// One coercion, with what it has changed so far. What is tried and taken back
+/// restores `notes` and `changed`.
 struct Coercer<'s> {
     check: Checker<'s>,
     notes: Vec<Repair>,
@@ -164,7 +172,8 @@ impl<'s> Coercer<'s> {
         }
     }
 
-    /// Coerces one value. It stops, and leaves the rest as it is, where the budget of the checker is spent.
+    /// Coerces one value. It stops, and leaves the rest as it is, where the budget
+    /// of the checker is spent.
     fn value(&mut self, rule: &'s Rule, json: &mut Json<'_>, place: &Location<'_>, depth: u32) {
         if !self.check.spend(1, depth) {
             return;
@@ -206,7 +215,8 @@ impl<'s> Coercer<'s> {
         }
     }
 
-    /// Changes a value of another kind than the rule's: a scalar, or one item for a list of it, or such a list for its item.
+    /// Changes a value of another kind than the rule's: a scalar, or one item for a
+    /// list of it, or such a list for its item.
     fn kind(&mut self, rule: &'s Rule, json: &mut Json<'_>, place: &Location<'_>, depth: u32) {
         if let Some((changed, kind)) = scalar::changed(rule, json) {
             *json = changed;
@@ -256,12 +266,14 @@ impl<'s> Coercer<'s> {
         items.push(only);
     }
 
-    /// Of a member, its schema says that it is a list. Of an item nobody knows in which of the lists it was meant to be.
+    /// Of a member, its schema says that it is a list. Of an item nobody knows in
+    /// which of the lists it was meant to be.
     fn may_change_list(&self, place: &Location<'_>) -> bool {
         place.is_member() || (self.options.lists && !place.is_inner())
     }
 
-    /// Makes a list of one item. Not of a string, which may hold all of the items, unless it is one of listed values.
+    /// Makes a list of one item. Not of a string, which may hold all of the items,
+    /// unless it is one of listed values.
     fn wrap_in_list(
         &mut self,
         items: &'s Rule,
@@ -296,7 +308,8 @@ impl<'s> Coercer<'s> {
         false
     }
 
-    /// Gives a choice the name that the type has for it, in its letters. A list of one choice becomes it.
+    /// Gives a choice the name that the type has for it, in its letters. A list of
+    /// one choice becomes it.
     fn coerce_enum(&mut self, rule: &Rule, json: &mut Json<'_>, place: &Location<'_>) {
         if rule.values().iter().any(|listed| listed == json) {
             return;
@@ -360,8 +373,8 @@ impl<'s> Coercer<'s> {
 
     /// Gives members the names of the type. Ignores case and separators: `firstName`, `First Name`.
     ///
-    /// A name of the type that is there already is never given to another member, and of two members or two names with the same
-    /// letters neither is chosen.
+    /// A name of the type that is there already is never given to another member,
+    /// and of two members or two names with the same letters neither is chosen.
     fn rename(
         &mut self,
         rule: &Rule,

@@ -1,7 +1,9 @@
-//! Coerces scalars: numbers, booleans and `null` that were written as strings, and numbers where a string belongs.
+//! Coerces scalars: numbers, booleans and `null` that were written as strings, and
+//! numbers where a string belongs.
 //!
-//! Each change is one that could be undone: from what comes out one sees what went in, but for space around it and letters of
-//! either case. A number keeps its digits.
+//! Each change is one that could be undone: from what comes out one sees what went
+//! in, but for space around it and letters of either case. A number keeps its
+//! digits.
 
 use std::borrow::Cow;
 
@@ -10,7 +12,8 @@ use super::super::json::Json;
 use super::kind;
 use crate::decimal::Decimal;
 
-/// The value as the rule takes it, and the kind of the change. `None`: no change is certain to mean the same.
+/// The value as the rule takes it, and the kind of the change. `None`: no change is
+/// certain to mean the same.
 pub(super) fn changed<'j>(rule: &Rule, json: &Json<'j>) -> Option<(Json<'j>, &'static str)> {
     match json {
         Json::Number(digits) => changed_number(rule, digits),

@@ -1,8 +1,10 @@
 //! Chooses the form of a union for a value.
 //!
-//! In this order: forms that the value cannot be are left out, by its kind, its tag and the members that it lacks; if one is left,
-//! the value is coerced to it. If one of several takes the value as it is, nothing is changed. Else each is tried on a copy, first
-//! without adding or removing lists, and only if all that fit agree on the result, that is taken.
+//! In this order: forms that the value cannot be are left out, by its kind, its tag
+//! and the members that it lacks; if one is left, the value is coerced to it. If
+//! one of several takes the value as it is, nothing is changed. Else each is tried
+//! on a copy, first without adding or removing lists, and only if all that fit
+//! agree on the result, that is taken.
 
 use super::super::check::{Location, Rule};
 use super::super::json::{Json, Members};
@@ -55,7 +57,8 @@ impl<'s> Coercer<'s> {
         }
     }
 
-    /// What all forms that take the value make of it, and the notes. `Err`: they disagree. `Ok(None)`: none takes it.
+    /// What all forms that take the value make of it, and the notes. `Err`: they
+    /// disagree. `Ok(None)`: none takes it.
     fn unique_coercion<'j>(
         &mut self,
         leaves: &[&'s Rule],
@@ -103,7 +106,8 @@ impl<'s> Coercer<'s> {
         }
     }
 
-    /// Whether a member says that the object is of another form. A tag in other letters says that it is of this one.
+    /// Whether a member says that the object is of another form. A tag in other
+    /// letters says that it is of this one.
     fn has_other_tag(&self, form: &Rule, members: &Members<'_>) -> bool {
         let rules = self.check.rules;
         for name in form.names() {

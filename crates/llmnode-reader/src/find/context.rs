@@ -1,8 +1,10 @@
 //! Looks at the text around a bracket, to decide what belongs to the JSON.
 //!
-//! Nothing here parses. Each function looks at a few characters before or behind a bracket and answers one question: may JSON
-//! begin here, does the JSON stand alone, is it all that a tag holds. A wrong *yes* costs a question to the model; a wrong *no*
-//! could let an example be taken for the answer, so in doubt the answer is yes.
+//! Nothing here parses. Each function looks at a few characters before or behind a
+//! bracket and answers one question: may JSON begin here, does the JSON stand
+//! alone, is it all that a tag holds. A wrong *yes* costs a question to the model;
+//! a wrong *no* could let an example be taken for the answer, so in doubt the
+//! answer is yes.
 
 use std::ops::Range;
 
@@ -10,7 +12,8 @@ use super::super::json::Json;
 use super::super::repair::{SyntaxError, is_quote, name_length};
 use crate::text::floor_char_boundary;
 
-/// Whether JSON, or what is nearly JSON, may begin at this bracket. `false` for words in brackets, such as `{name}`.
+/// Whether JSON, or what is nearly JSON, may begin at this bracket. `false` for
+/// words in brackets, such as `{name}`.
 pub(super) fn begins_json(text: &str, begin: usize) -> bool {
     let inner = text[begin + 1..].trim_start();
     let Some(first) = inner.chars().next() else {
@@ -53,7 +56,8 @@ fn begins_list(first: char, inner: &str) -> bool {
     is_item || inner.starts_with("# ")
 }
 
-/// Whether it could be an answer between sentences: any list without objects is a citation in prose, and `{}` a mention.
+/// Whether it could be an answer between sentences: any list without objects is a
+/// citation in prose, and `{}` a mention.
 pub(super) fn holds_members(json: &Json<'_>) -> bool {
     match json {
         Json::Object(members) => !members.is_empty(),
@@ -62,19 +66,23 @@ pub(super) fn holds_members(json: &Json<'_>) -> bool {
     }
 }
 
-/// Why the JSON in this part is only a piece of something: of a word, of code, of larger JSON that does not parse.
+/// Why the JSON in this part is only a piece of something: of a word, of code, of
+/// larger JSON that does not parse.
 ///
-/// The text before it is looked at first, so that the fault is at the first place where something is odd.
+/// The text before it is looked at first, so that the fault is at the first place
+/// where something is odd.
 pub(super) fn standalone_fault(text: &str, part: Range<usize>) -> Option<SyntaxError> {
     if is_continuation(&text[..part.start]) {
-        let what = "the JSON seems to be part of something larger; answer with one complete JSON value only";
+        let what = "the JSON seems to be part of something larger; answer with one complete JSON \
+                    value only";
         return Some(SyntaxError {
             at: part.start,
             what: Some(what.into()),
         });
     }
     if is_continued(&text[part.end..]) {
-        let what = "the text after the JSON seems to continue it; answer with one complete JSON value only";
+        let what = "the text after the JSON seems to continue it; answer with one complete JSON \
+                    value only";
         return Some(SyntaxError {
             at: part.end,
             what: Some(what.into()),
@@ -83,7 +91,8 @@ pub(super) fn standalone_fault(text: &str, part: Range<usize>) -> Option<SyntaxE
     None
 }
 
-/// Whether what ends here goes on in the JSON behind it: a word, a bracket, or a quoted key with its colon.
+/// Whether what ends here goes on in the JSON behind it: a word, a bracket, or a
+/// quoted key with its colon.
 fn is_continuation(before: &str) -> bool {
     if before.ends_with(is_glue) {
         return true;
@@ -94,7 +103,8 @@ fn is_continuation(before: &str) -> bool {
     }
 }
 
-/// Whether this goes on with the JSON before it: at once, or behind space with a bracket, a comma or a key.
+/// Whether this goes on with the JSON before it: at once, or behind space with a
+/// bracket, a comma or a key.
 fn is_continued(behind: &str) -> bool {
     if behind.starts_with(|c| is_glue(c) || matches!(c, ',' | ':')) {
         return true;
@@ -142,7 +152,8 @@ pub(in super::super) fn brackets(text: &str) -> impl Iterator<Item = (usize, boo
     })
 }
 
-/// The byte behind the bracket that closes the one at `begin`. Kinds of brackets are not told apart: the JSON may be broken.
+/// The byte behind the bracket that closes the one at `begin`. Kinds of brackets
+/// are not told apart: the JSON may be broken.
 pub(super) fn matching_end(text: &str, begin: usize) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, opens) in brackets(&text[begin..]) {
@@ -186,7 +197,8 @@ pub(super) fn fills_tag(text: &str, part: &Range<usize>) -> bool {
     }
 }
 
-/// The text before the tag that ends here, and the tag's name. Tags are looked for only as far back as one may be long.
+/// The text before the tag that ends here, and the tag's name. Tags are looked for
+/// only as far back as one may be long.
 pub(super) fn tag_before(text: &str) -> Option<(&str, &str)> {
     const LONGEST: usize = 100;
     let inner = text.trim_end().strip_suffix('>')?;

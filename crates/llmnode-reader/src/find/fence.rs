@@ -1,7 +1,8 @@
 //! Code fences.
 //!
-//! A fence is three or more backticks, or tildes at the begin of a line. Models close them in odd ways: behind a bracket
-//! on its line, within the line that opens them, or not at all. Where it ends is decided here, once, for all who ask.
+//! A fence is three or more backticks, or tildes at the begin of a line. Models
+//! close them in odd ways: behind a bracket on its line, within the line that opens
+//! them, or not at all. Where it ends is decided here, once, for all who ask.
 
 use std::ops::Range;
 
@@ -92,8 +93,9 @@ fn marks_from(text: &str, mut at: usize, marks: &str) -> Option<usize> {
 
 /// Ends at a line of marks, or at marks behind a bracket at the end of a line.
 ///
-/// A line of marks is the better end, also behind the other one: marks behind a bracket may be a part of a string. But it is
-/// looked for on a few lines only, or the next fence of the text would be taken for it.
+/// A line of marks is the better end, also behind the other one: marks behind a
+/// bracket may be a part of a string. But it is looked for on a few lines only, or
+/// the next fence of the text would be taken for it.
 fn closed(text: &str, content: usize, marks: &str) -> Fence {
     const MAX_LINES: u32 = 8;
     let mut at = content;

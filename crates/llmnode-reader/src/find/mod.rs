@@ -1,18 +1,24 @@
-//! Finds the JSON in a text: one pass from left to right, in which whatever begins first owns everything up to its end.
+//! Finds the JSON in a text: one pass from left to right, in which whatever begins
+//! first owns everything up to its end.
 //!
-//! The text of a model comes in; candidates for the answer go out, in the order of the text, each with where it stands (the whole
-//! text, a fence, a tag, prose) and what it is. In this order:
+//! The text of a model comes in; candidates for the answer go out, in the order of
+//! the text, each with where it stands (the whole text, a fence, a tag, prose) and
+//! what it is. In this order:
 //!
 //! 1. Is the whole text one value? Then it is the only candidate.
-//! 2. Else marks are looked for, and the first one decides: a tag of thinking (what is in it is no answer; behind it, step 1 is tried
-//!    again), a fence (the same for what is in it), a bracket (is it JSON, or a word in brackets, a template, code?).
+//! 2. Else marks are looked for, and the first one decides: a tag of thinking (what
+//!    is in it is no answer; behind it, step 1 is tried again), a fence (the same
+//!    for what is in it), a bracket (is it JSON, or a word in brackets, a template,
+//!    code?).
 //! 3. If nothing was found, the words are a candidate: they may name a choice.
 //!
-//! A bracket that does not parse is a candidate as well, a *broken* one: if the answer is broken and an example beside it is
-//! not, the example must not be taken for the answer. Only what clearly is no JSON is dropped.
+//! A bracket that does not parse is a candidate as well, a *broken* one: if the
+//! answer is broken and an example beside it is not, the example must not be taken
+//! for the answer. Only what clearly is no JSON is dropped.
 //!
-//! The time is bounded by the length of the text, also for texts that were made to be slow: each byte is owned by one mark, and
-//! whatever reads ahead counts how often it did (`MAX_WHOLE_SCANS`).
+//! The time is bounded by the length of the text, also for texts that were made to
+//! be slow: each byte is owned by one mark, and whatever reads ahead counts how
+//! often it did (`MAX_WHOLE_SCANS`).
 //!
 //! The type is not known here. Which candidate is the answer is decided in `select.rs`.
 
@@ -85,7 +91,8 @@ pub(super) struct Scan<'t> {
     pub(super) candidates: Vec<Candidate<'t>>,
     /// The byte of the first tag of thinking.
     pub(super) thinking: Option<usize>,
-    /// The byte of a tag that is never closed: what follows may be thoughts or the answer, and nobody knows which.
+    /// The byte of a tag that is never closed: what follows may be thoughts or the
+    /// answer, and nobody knows which.
     pub(super) unclosed_thinking: Option<usize>,
 }
 
@@ -138,12 +145,14 @@ const MARKS: [char; 7] = ['{', '[', '"', '\'', '`', '<', '◁'];
 /// Each may read the rest of the text.
 const MAX_WHOLE_SCANS: u32 = 32;
 
-/// The one pass. `at` only grows, but for a look into a fence, whose bytes are not looked at again behind it.
+/// The one pass. `at` only grows, but for a look into a fence, whose bytes are not
+/// looked at again behind it.
 struct Scanner<'t> {
     text: &'t str,
     lenient: bool,
     at: usize,
-    /// Where the part begins and ends that is searched: the text behind its thoughts, or the content of a fence.
+    /// Where the part begins and ends that is searched: the text behind its
+    /// thoughts, or the content of a fence.
     start: usize,
     end: usize,
     whole_scans: u32,
@@ -151,7 +160,8 @@ struct Scanner<'t> {
 }
 
 impl<'t> Scanner<'t> {
-    /// Tries the whole text, then goes from mark to mark, and takes the words if there was nothing else.
+    /// Tries the whole text, then goes from mark to mark, and takes the words if
+    /// there was nothing else.
     fn run(&mut self) {
         if self.try_whole_text() {
             return;
@@ -165,7 +175,8 @@ impl<'t> Scanner<'t> {
         self.only_words();
     }
 
-    /// Where the next byte is that may begin something. 0xe2 is the first byte of `◁`, and of dashes and curly quotes.
+    /// Where the next byte is that may begin something. 0xe2 is the first byte of
+    /// `◁`, and of dashes and curly quotes.
     fn next_mark(&self) -> Option<usize> {
         let rest = &self.text.as_bytes()[self.at..];
         let found = rest
@@ -174,9 +185,11 @@ impl<'t> Scanner<'t> {
         Some(self.at + found)
     }
 
-    /// Takes what begins at this mark and goes behind it. `false`: what follows is not to be searched.
+    /// Takes what begins at this mark and goes behind it. `false`: what follows is
+    /// not to be searched.
     ///
-    /// Thinking comes first, since it may hold fences and brackets, and a fence second, since it may hold brackets.
+    /// Thinking comes first, since it may hold fences and brackets, and a fence
+    /// second, since it may hold brackets.
     fn take_mark(&mut self) -> bool {
         if let Some(tag) = thinking::tag_at(self.text, self.at, self.start) {
             return self.skip_thinking(&tag);
@@ -195,10 +208,11 @@ impl<'t> Scanner<'t> {
         true
     }
 
-    /// Goes behind thinking, where the answer may be all that is left. `false`: the search ends here.
+    /// Goes behind thinking, where the answer may be all that is left. `false`: the
+    /// search ends here.
     ///
-    /// A closing mark alone ends thinking too, since a template may put the opening one into the prompt. Then all before it
-    /// was thinking, and no candidate.
+    /// A closing mark alone ends thinking too, since a template may put the opening
+    /// one into the prompt. Then all before it was thinking, and no candidate.
     fn skip_thinking(&mut self, tag: &thinking::Tag) -> bool {
         self.found.thinking.get_or_insert(tag.at.start);
         let end = if tag.opens {
@@ -257,7 +271,8 @@ impl<'t> Scanner<'t> {
 
     /// Either one value that fills the part, or only objects on separate lines.
     ///
-    /// Scalars are parsed strictly: nothing about them can be repaired that a sentence could not say as well.
+    /// Scalars are parsed strictly: nothing about them can be repaired that a
+    /// sentence could not say as well.
     fn value(&self, part: Range<usize>) -> Option<Content<'t>> {
         let text = &self.text[..part.end];
         let begin = part.start;
@@ -315,7 +330,8 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Looks for objects in a fence with other lines. The search of the text around it is put aside meanwhile.
+    /// Looks for objects in a fence with other lines. The search of the text around
+    /// it is put aside meanwhile.
     fn search_fence(&mut self, part: Range<usize>) {
         let at = self.at;
         let start = self.start;
@@ -337,7 +353,8 @@ impl<'t> Scanner<'t> {
         self.end = end;
     }
 
-    /// A bracket in the midst of a line of a fence is code. It is broken, so that it is not taken for the answer.
+    /// A bracket in the midst of a line of a fence is code. It is broken, so that
+    /// it is not taken for the answer.
     fn code_bracket(&mut self, part_end: usize) {
         let what = "the JSON is part of code; answer with only the JSON";
         let fault = SyntaxError {
@@ -386,8 +403,8 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// A bracket that parses is a candidate, but for citations such as `[1]`, and for what needed a repair where nothing but
-    /// the bracket says that it is JSON.
+    /// A bracket that parses is a candidate, but for citations such as `[1]`, and
+    /// for what needed a repair where nothing but the bracket says that it is JSON.
     fn parsed_bracket(&mut self, begin: usize, parsed: ParsedJson<'t>) {
         let ParsedJson { json, end, repairs } = parsed;
         let text = &self.text[..self.end];
@@ -408,8 +425,9 @@ impl<'t> Scanner<'t> {
         self.push(place, begin..end, content);
     }
 
-    /// A bracket that does not parse is a broken candidate, unless it is a list of words, a template's variable or a word in
-    /// braces. What is all of the text is always one: there is no other answer whose place it could take.
+    /// A bracket that does not parse is a broken candidate, unless it is a list of
+    /// words, a template's variable or a word in braces. What is all of the text is
+    /// always one: there is no other answer whose place it could take.
     fn broken_bracket(&mut self, begin: usize, fault: SyntaxError) {
         let text = &self.text[..self.end];
         let closed_end = matching_end(text, begin);
@@ -429,7 +447,8 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// If the first key is quoted, or the line before the bracket has only a tag or words with a colon.
+    /// If the first key is quoted, or the line before the bracket has only a tag or
+    /// words with a colon.
     fn is_likely_json(&self, begin: usize) -> bool {
         let inner = self.text[begin..self.end].trim_start_matches(is_bracket_or_space);
         if inner.starts_with(is_quote) {
@@ -468,7 +487,8 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// Whether a string, a number, or a literal that is all of the text begins here. Words may begin with a literal: `trueness`.
+/// Whether a string, a number, or a literal that is all of the text begins here.
+/// Words may begin with a literal: `trueness`.
 fn begins_scalar(value: &str) -> bool {
     value.starts_with(|c| matches!(c, '"' | '-' | '0'..='9'))
         || matches!(value, "true" | "false" | "null")
@@ -483,7 +503,8 @@ fn is_bracket_or_space(c: char) -> bool {
     matches!(c, '{' | '[') || c.is_whitespace()
 }
 
-/// Parses JSON that stands as within a string, though no quotation marks are around it: `{\"a\": 1}`.
+/// Parses JSON that stands as within a string, though no quotation marks are around
+/// it: `{\"a\": 1}`.
 fn parse_escaped(text: &str) -> Option<Json<'static>> {
     let inner = text.trim_start_matches(['{', '[', ' ', '\n', '\t', '\r']);
     let inner = inner.trim_start_matches("\\n").trim_start_matches(' ');
@@ -501,7 +522,8 @@ fn parse_escaped(text: &str) -> Option<Json<'static>> {
     Some(json.into_owned())
 }
 
-/// Objects on lines of their own, of which this is the first. `None`: there is anything else on the lines.
+/// Objects on lines of their own, of which this is the first. `None`: there is
+/// anything else on the lines.
 fn lines<'t>(
     text: &'t str,
     begin: usize,
@@ -567,7 +589,8 @@ pub(super) fn join_objects<'t>(text: &str, candidates: Vec<Candidate<'t>>) -> Ve
     }]
 }
 
-/// Whether before each candidate there is a number on its line, one more than before the last one, and no other text between.
+/// Whether before each candidate there is a number on its line, one more than
+/// before the last one, and no other text between.
 fn is_numbered_list(text: &str, candidates: &[Candidate<'_>]) -> bool {
     let mut end = 0;
     let mut last: Option<u32> = None;

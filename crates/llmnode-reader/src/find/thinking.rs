@@ -1,7 +1,9 @@
 //! The marks that models write around their thinking.
 //!
-//! The lists are of what models and their templates write today. A mark that is in no list is text. Both readers of thoughts ask
-//! here, the one for whole texts (`scan`) and the one for texts that come in pieces (`thoughts.rs`), so that they agree.
+//! The lists are of what models and their templates write today. A mark that is in
+//! no list is text. Both readers of thoughts ask here, the one for whole texts
+//! (`scan`) and the one for texts that come in pieces (`thoughts.rs`), so that they
+//! agree.
 
 use std::ops::Range;
 
@@ -38,7 +40,8 @@ pub(super) const PAIRS: [(&str, &[&str]); 10] = [
     ("<unused94>thought", &["<unused95>"]),
 ];
 
-/// The header of a channel, of which `final` is the answer: `<|start|>assistant<|channel|>analysis<|message|>`.
+/// The header of a channel, of which `final` is the answer:
+/// `<|start|>assistant<|channel|>analysis<|message|>`.
 pub(super) const CHANNEL: &str = "<|channel|>";
 pub(super) const MESSAGE: &str = "<|message|>";
 pub(super) const START: &str = "<|start|>assistant";
@@ -69,7 +72,8 @@ pub(crate) fn find_closing(text: &str, open: &Tag) -> Option<usize> {
     }
 }
 
-/// The mark at this byte. A quoted one is text *about* thinking. A header may begin before `at`, but not before `from`.
+/// The mark at this byte. A quoted one is text *about* thinking. A header may begin
+/// before `at`, but not before `from`.
 pub(crate) fn tag_at(text: &str, at: usize, from: usize) -> Option<Tag> {
     mark_at(text, at, from).filter(|tag| !is_quoted(text, &tag.at))
 }
@@ -156,7 +160,8 @@ fn name_of_thinking(part: &str) -> Option<&'static str> {
 
 /// The answer's header ends thinking, any other begins it.
 ///
-/// A header of the answer without its end is text. Another one counts even then, since what follows is no answer.
+/// A header of the answer without its end is text. Another one counts even then,
+/// since what follows is no answer.
 fn channel(text: &str, at: usize, from: usize, header: &str) -> Option<Tag> {
     let name = header.trim_start_matches(' ');
     let length = name.bytes().take_while(u8::is_ascii_alphabetic).count();
@@ -175,7 +180,8 @@ fn channel(text: &str, at: usize, from: usize, header: &str) -> Option<Tag> {
     })
 }
 
-/// Where the header begins whose channel is at `at`: with the role before it, if that is near and not before `from`.
+/// Where the header begins whose channel is at `at`: with the role before it, if
+/// that is near and not before `from`.
 fn header_begin(text: &str, at: usize, from: usize) -> usize {
     let before = text[..at].trim_end_matches(' ');
     let spaces = at - before.len();

@@ -1,16 +1,20 @@
 //! Thoughts in a text, found while it comes.
 //!
-//! In comes a text in pieces of any size; out go the same characters in order, each as a thought or as the answer, and no
-//! mark of a thought. What is read as a whole is one piece, so that a text comes to the same however it is cut: a piece that
+//! In comes a text in pieces of any size; out go the same characters in order, each
+//! as a thought or as the answer, and no mark of a thought. What is read as a whole
+//! is one piece, so that a text comes to the same however it is cut: a piece that
 //! may be the begin of a mark waits for the next one.
 //!
 //! The marks are those of [`thinking`](super::thinking). They count
 //!
-//! 1. first in a text: what they enclose is thoughts, and the answer is what follows, without the space before it;
-//! 2. if the first mark of a text ends thoughts that did not begin, since a template may have begun them in the prompt: all
-//!    before it was thoughts ([`Spoken::Void`]). The text may also *mention* such a mark, so it counts only where it ends a
-//!    line or has the answer right behind it, and not in code;
-//! 3. as headers of channels, of which `final` is the answer. A header that names a recipient is a call, and stays.
+//! 1. first in a text: what they enclose is thoughts, and the answer is what
+//!    follows, without the space before it;
+//! 2. if the first mark of a text ends thoughts that did not begin, since a
+//!    template may have begun them in the prompt: all before it was thoughts
+//!    ([`Spoken::Void`]). The text may also *mention* such a mark, so it counts
+//!    only where it ends a line or has the answer right behind it, and not in code;
+//! 3. as headers of channels, of which `final` is the answer. A header that names a
+//!    recipient is a call, and stays.
 //!
 //! Behind an answer that has begun, a mark is a part of it.
 
@@ -39,7 +43,8 @@ const ENDS: [&str; 3] = ["<|end|>", "<|return|>", "<|call|>"];
 /// Any other mark without its begin is a tag of the answer, such as `</reason>` in XML.
 const BEGUN_BY_TEMPLATES: [&str; 3] = ["think", "thinking", CHANNEL];
 
-/// Where in the text the reading is. It only goes down this list, but for thoughts, behind which a text may begin again.
+/// Where in the text the reading is. It only goes down this list, but for thoughts,
+/// behind which a text may begin again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// Nothing but space so far, or since the last thoughts.
@@ -94,7 +99,8 @@ struct Before {
 }
 
 impl Before {
-    /// No fence is partly behind `end`, where a mark begins. An `end` that was passed already is the same mark once more.
+    /// No fence is partly behind `end`, where a mark begins. An `end` that was
+    /// passed already is the same mark once more.
     fn read_to(&mut self, text: &str, end: usize) {
         let Some(piece) = text.get(self.at..end) else {
             return;
@@ -182,7 +188,8 @@ impl Thoughts {
         self.read(true, show);
     }
 
-    /// Goes on until a state has read all that has come. `is_end`: nothing more comes, so that nothing can wait.
+    /// Goes on until a state has read all that has come. `is_end`: nothing more
+    /// comes, so that nothing can wait.
     fn read(&mut self, is_end: bool, show: &mut dyn FnMut(Spoken<'_>)) {
         loop {
             let state_changed = match self.state {
@@ -241,9 +248,11 @@ impl Thoughts {
         self.shown = tag.at.end;
     }
 
-    /// Shows thoughts up to the mark that closes them, which is the one that opened them, or for channels the next header.
+    /// Shows thoughts up to the mark that closes them, which is the one that opened
+    /// them, or for channels the next header.
     ///
-    /// A call in a channel ends them, too: it is a part of the answer, for who reads calls in texts.
+    /// A call in a channel ends them, too: it is a part of the answer, for who
+    /// reads calls in texts.
     fn thinking(
         &mut self,
         name: &'static str,
@@ -330,7 +339,8 @@ impl Thoughts {
         false
     }
 
-    /// Whether a mark without a begin ends thoughts, or is mentioned. `None`: the next character says it.
+    /// Whether a mark without a begin ends thoughts, or is mentioned. `None`: the
+    /// next character says it.
     fn ends_thoughts(&mut self, tag: &Tag, is_end: bool) -> Option<bool> {
         let is_pair = PAIRS.iter().any(|(open, _)| *open == tag.name);
         if !is_pair && !BEGUN_BY_TEMPLATES.contains(&tag.name) {
@@ -376,7 +386,8 @@ impl Thoughts {
         false
     }
 
-    /// Where at the end of the text a mark begins that ends a message of a channel, or may become one.
+    /// Where at the end of the text a mark begins that ends a message of a channel,
+    /// or may become one.
     fn message_end_in_tail(&self, is_end: bool) -> Option<usize> {
         if !self.has_channels {
             return None;
@@ -469,7 +480,8 @@ impl Thoughts {
         }
     }
 
-    /// Space at the end of thoughts is not shown, so it waits. Only what has not waited yet is looked at.
+    /// Space at the end of thoughts is not shown, so it waits. Only what has not
+    /// waited yet is looked at.
     fn show_thought(&mut self, end: usize, show: &mut dyn FnMut(Spoken<'_>)) {
         let waits = self.waits.max(self.shown);
         let is_space = match self.text.get(waits..end) {
@@ -494,7 +506,8 @@ impl Thoughts {
     }
 }
 
-/// Whether the answer may begin with this character right behind a mark. Behind a mark that is only mentioned the sentence goes on.
+/// Whether the answer may begin with this character right behind a mark. Behind a
+/// mark that is only mentioned the sentence goes on.
 fn begins_answer(next: char) -> bool {
     !next.is_whitespace() && !is_quote(next) && !".,;:!?)]}/".contains(next)
 }
@@ -543,7 +556,8 @@ fn is_begin(rest: &str, mark: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Answer and thoughts of a text in these pieces, as somebody who reads along has them at the end.
+    /// Answer and thoughts of a text in these pieces, as somebody who reads along
+    /// has them at the end.
     fn divided<'p>(pieces: impl IntoIterator<Item = &'p str>) -> (String, String) {
         let mut read = Thoughts::default();
         let mut answer = String::new();

@@ -1,8 +1,9 @@
-//! Finds where the JSON starts in a text that is still being written: at its start, after the model's thoughts, or at
-//! the start of a line in prose, as in a fence.
+//! Finds where the JSON starts in a text that is still being written: at its start,
+//! after the model's thoughts, or at the start of a line in prose, as in a fence.
 //!
-//! What was written cannot be taken back, so a begin that may still become something else waits: a `<` may be a mark of thinking, a
-//! `[` a list or a note. What waits is bounded, by the longest mark.
+//! What was written cannot be taken back, so a begin that may still become
+//! something else waits: a `<` may be a mark of thinking, a `[` a list or a note.
+//! What waits is bounded, by the longest mark.
 
 use super::super::find::{Tag, find_closing, tag_at};
 use crate::text::floor_char_boundary;

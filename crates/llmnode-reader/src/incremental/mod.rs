@@ -1,11 +1,14 @@
 //! Parses JSON while it is being written; the value only grows.
 //!
-//! Each character is read once. A string exists from its first quotation mark on, a member when its value begins, a number or
-//! word when it is complete. So each value is a part of every later one. Where that would not hold, as in broken JSON, parsing
-//! stops, and the value stays as it is: the whole answer is read by the reader proper, which says what is wrong.
+//! Each character is read once. A string exists from its first quotation mark on, a
+//! member when its value begins, a number or word when it is complete. So each
+//! value is a part of every later one. Where that would not hold, as in broken
+//! JSON, parsing stops, and the value stays as it is: the whole answer is read by
+//! the reader proper, which says what is wrong.
 //!
-//! A piece goes through `begin.rs` until the JSON begins, then character by character through `take`, but for plain text within
-//! strings, which is taken as a whole.
+//! A piece goes through `begin.rs` until the JSON begins, then character by
+//! character through `take`, but for plain text within strings, which is taken as a
+//! whole.
 
 mod begin;
 mod string;
@@ -38,8 +41,9 @@ enum Escape {
     HighSurrogateBackslash(u16),
 }
 
-/// The value of a JSON text that is still being written, as a model streams it. It only grows: each value is a part of
-/// every later one. Thoughts, prose and a code fence before the JSON are skipped.
+/// The value of a JSON text that is still being written, as a model streams it. It
+/// only grows: each value is a part of every later one. Thoughts, prose and a code
+/// fence before the JSON are skipped.
 ///
 /// ```
 /// use llmnode_reader::IncrementalParser;
@@ -172,7 +176,8 @@ impl IncrementalParser {
         rest.find(['"', '\\']).unwrap_or(rest.len())
     }
 
-    /// Takes one character. Returns what the text is instead, if a word was no JSON: then it is prose, and JSON may follow.
+    /// Takes one character. Returns what the text is instead, if a word was no
+    /// JSON: then it is prose, and JSON may follow.
     fn take(&mut self, c: char) -> Option<Preamble> {
         match (self.state, c) {
             (ParseState::InString | ParseState::InKey, _) => self.in_string(c),
@@ -260,7 +265,8 @@ impl IncrementalParser {
         };
     }
 
-    /// Closes the innermost list or object. A bracket of the wrong kind ends the parsing, with the container open.
+    /// Closes the innermost list or object. A bracket of the wrong kind ends the
+    /// parsing, with the container open.
     fn close(&mut self, is_object: bool) {
         self.state = match self.open.pop() {
             Some(open) if open.is_object == is_object && !self.open.is_empty() => ParseState::After,

@@ -1,7 +1,8 @@
 //! Strings and keys of a growing value.
 //!
-//! A string grows with each character, so an escape is shown when it is complete. A half of a surrogate pair waits for the other
-//! half; what is no escape ends the parsing.
+//! A string grows with each character, so an escape is shown when it is complete. A
+//! half of a surrogate pair waits for the other half; what is no escape ends the
+//! parsing.
 
 use serde_json::Value;
 
@@ -38,7 +39,8 @@ impl IncrementalParser {
         self.state = ParseState::End;
     }
 
-    /// Takes a digit of `\u`. With the fourth one the character is known, or that it is the first half of a pair.
+    /// Takes a digit of `\u`. With the fourth one the character is known, or that
+    /// it is the first half of a pair.
     fn digit(&mut self, digits: u8, unit: u16, high: Option<u16>, c: char) {
         let Some(digit) = c.to_digit(16) else {
             return self.stop_in_string();

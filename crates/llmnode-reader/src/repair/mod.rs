@@ -1,21 +1,30 @@
-//! One parser for JSON and for what is nearly JSON, in one pass. If it repaired nothing, the text was JSON.
+//! One parser for JSON and for what is nearly JSON, in one pass. If it repaired
+//! nothing, the text was JSON.
 //!
-//! A text and the place where a value begins come in; the value, its end and what was repaired go out, or the first error with
-//! what is wrong there. The parser is strict or lenient. There is one for both, so that a repair cannot change how correct JSON is
-//! read, and so that an error says the same in both.
+//! A text and the place where a value begins come in; the value, its end and what
+//! was repaired go out, or the first error with what is wrong there. The parser is
+//! strict or lenient. There is one for both, so that a repair cannot change how
+//! correct JSON is read, and so that an error says the same in both.
 //!
-//! A repair is made only if a single reading is left; anything else is an error at its place, since the model can be asked again
-//! and a wrong value cannot be taken back:
+//! A repair is made only if a single reading is left; anything else is an error at
+//! its place, since the model can be asked again and a wrong value cannot be taken
+//! back:
 //!
-//! - A comma between two lines is added only between two objects or two lists: two strings may be one that has a quotation mark in
-//!   it, and two numbers one with a space.
-//! - A bracket at the end of a text that broke off is added only where nothing can be missing before it: not in a list, whose next
-//!   item may be lost, and not behind a number, whose next digit may be.
-//! - A comment is skipped, unless it could hide content: an ellipsis, a property, the bracket that closes the object.
-//! - A key that appears twice is dropped once if both values are equal, and an error if they are not.
+//! - A comma between two lines is added only between two objects or two lists: two
+//!   strings may be one that has a quotation mark in it, and two numbers one with a
+//!   space.
+//! - A bracket at the end of a text that broke off is added only where nothing can
+//!   be missing before it: not in a list, whose next item may be lost, and not
+//!   behind a number, whose next digit may be.
+//! - A comment is skipped, unless it could hide content: an ellipsis, a property,
+//!   the bracket that closes the object.
+//! - A key that appears twice is dropped once if both values are equal, and an
+//!   error if they are not.
 //!
-//! Strings are in `string.rs` (where a quotation mark ends one is most of the work), words without quotation marks in `word.rs`, white
-//! space and comments in `space.rs`. Whether the value fits a type is not known here: `coerce` and `check` look at that.
+//! Strings are in `string.rs` (where a quotation mark ends one is most of the
+//! work), words without quotation marks in `word.rs`, white space and comments in
+//! `space.rs`. Whether the value fits a type is not known here: `coerce` and
+//! `check` look at that.
 
 mod notes;
 mod space;
@@ -115,7 +124,8 @@ enum Role {
     Item,
 }
 
-/// Where the parser is in its text. The text may be longer than the value: what is behind it is the caller's.
+/// Where the parser is in its text. The text may be longer than the value: what is
+/// behind it is the caller's.
 struct Parser<'t> {
     text: &'t str,
     /// Always a character boundary.
@@ -183,7 +193,8 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Parses the value that begins here. Its first byte decides what it is; whatever JSON does not know is a word.
+    /// Parses the value that begins here. Its first byte decides what it is;
+    /// whatever JSON does not know is a word.
     fn value(&mut self, role: Role, depth: usize) -> ParseResult<Json<'t>> {
         self.open_ended = false;
         match self.byte() {
@@ -242,8 +253,8 @@ impl<'t> Parser<'t> {
 
     /// Parses a list, whose bracket comes next.
     ///
-    /// A single word without quotation marks in brackets is a place to fill in, `[name]`, rather than a list of it. An address
-    /// is one.
+    /// A single word without quotation marks in brackets is a place to fill in,
+    /// `[name]`, rather than a list of it. An address is one.
     fn list(&mut self, depth: usize) -> ParseResult<Json<'t>> {
         self.at += 1;
         self.lists += 1;
@@ -275,12 +286,15 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Goes over what is between two members or items, and says whether another one follows; `false`: the bracket was closed.
+    /// Goes over what is between two members or items, and says whether another one
+    /// follows; `false`: the bracket was closed.
     ///
-    /// `first`: there was none yet. `is_next`: whether what stands here begins another one, so that only the comma is missing.
+    /// `first`: there was none yet. `is_next`: whether what stands here begins
+    /// another one, so that only the comma is missing.
     ///
-    /// A comma too many is dropped where it can hide nothing: behind the last member, and in objects, whose members have names.
-    /// In a list each comma may stand for an item that is missing.
+    /// A comma too many is dropped where it can hide nothing: behind the last
+    /// member, and in objects, whose members have names. In a list each comma may
+    /// stand for an item that is missing.
     fn has_next(
         &mut self,
         list: bool,
@@ -332,7 +346,8 @@ impl<'t> Parser<'t> {
 
     /// Adds the closing bracket of an object, if only that is missing.
     ///
-    /// A complete object lacks only its bracket. A list may lack items, a number digits; a comment may hide anything.
+    /// A complete object lacks only its bracket. A list may lack items, a number
+    /// digits; a comment may hide anything.
     fn end_of_text(&mut self, unfinished: bool) -> ParseResult<bool> {
         let may_lack_more = unfinished || self.lists > 0 || self.open_ended || self.commented;
         if !self.lenient || may_lack_more {
@@ -342,7 +357,8 @@ impl<'t> Parser<'t> {
         Ok(false)
     }
 
-    /// Drops duplicates with equal values, and fails for others: nobody knows which of them is meant.
+    /// Drops duplicates with equal values, and fails for others: nobody knows which
+    /// of them is meant.
     fn reject_duplicates(
         &mut self,
         begin: usize,
@@ -384,7 +400,8 @@ struct DuplicatePair {
     second: usize,
 }
 
-/// The pairs of members with the same key; of three, the first with the second and the second with the third.
+/// The pairs of members with the same key; of three, the first with the second and
+/// the second with the third.
 fn duplicate_keys<T>(members: &[(Cow<'_, str>, T)]) -> Vec<DuplicatePair> {
     // Most objects are small, and comparing pairs allocates nothing.
     if members.len() <= 12 && !has_duplicate(members) {

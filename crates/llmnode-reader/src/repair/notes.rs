@@ -1,6 +1,7 @@
 //! Which repairs were made, where first, and how often.
 
-/// One entry for each kind: an answer with a thousand missing commas is one repair, a thousand times.
+/// One entry for each kind: an answer with a thousand missing commas is one repair,
+/// a thousand times.
 #[derive(Debug, Default, Clone)]
 pub(in super::super) struct Repairs {
     by_kind: Vec<Repaired>,
@@ -27,7 +28,8 @@ impl Repairs {
         self.by_kind.push(Repaired { kind, at, times: 1 });
     }
 
-    /// How often this kind was repaired so far, so that a parser sees whether a part of the text needed it.
+    /// How often this kind was repaired so far, so that a parser sees whether a
+    /// part of the text needed it.
     pub(super) fn times(&self, kind: &str) -> u32 {
         for repaired in &self.by_kind {
             if repaired.kind == kind {

@@ -1,7 +1,9 @@
-//! White space and comments. JSON has four kinds of white space and no comments; models write more of both.
+//! White space and comments. JSON has four kinds of white space and no comments;
+//! models write more of both.
 //!
-//! Each comment is a repair, and is looked at before it is dropped: it may hold what belongs to the value. White space that JSON
-//! does not know, such as a no-break space that came with a copied text, is dropped as it is.
+//! Each comment is a repair, and is looked at before it is dropped: it may hold
+//! what belongs to the value. White space that JSON does not know, such as a
+//! no-break space that came with a copied text, is dropped as it is.
 
 use super::{ParseResult, Parser, kind};
 
@@ -104,7 +106,8 @@ fn unit(text: &str, at: usize) -> usize {
     }
 }
 
-/// White space, with the characters of no width, which are none for Unicode: they come with copied texts.
+/// White space, with the characters of no width, which are none for Unicode: they
+/// come with copied texts.
 pub(in super::super) fn is_space(c: char) -> bool {
     c.is_whitespace()
         || matches!(

@@ -1,21 +1,24 @@
 //! Strings in quotes of all kinds: where they end, and what they contain.
 //!
-//! In this order: the mark that opens a string says which marks can close it; the first of those is its end, unless a *pair* of
-//! marks is in it that somebody forgot to escape (`closing_quote_after_marks`); what is between is unescaped. A single odd
-//! escape is taken for a backslash that was meant, but not beside escapes that mean something else: then nobody knows which of
-//! them were meant.
+//! In this order: the mark that opens a string says which marks can close it; the
+//! first of those is its end, unless a *pair* of marks is in it that somebody
+//! forgot to escape (`closing_quote_after_marks`); what is between is unescaped. A
+//! single odd escape is taken for a backslash that was meant, but not beside
+//! escapes that mean something else: then nobody knows which of them were meant.
 
 use std::borrow::Cow;
 
 use super::{ParseResult, Parser, Role, is_quote, is_space, kind, name_length};
 use crate::text::floor_char_boundary;
 
-/// Unescaped quotation marks in a string. Bounded, since every object of a hostile text may start this search.
+/// Unescaped quotation marks in a string. Bounded, since every object of a hostile
+/// text may start this search.
 const MAX_MARKS: usize = 64;
 /// How far a key is read to find out whether one follows.
 const MAX_KEY_SCAN: usize = 100;
 
-/// Whether `c` closes a string that `quote` has opened. Languages disagree on which curly mark is the first, so either may be.
+/// Whether `c` closes a string that `quote` has opened. Languages disagree on which
+/// curly mark is the first, so either may be.
 fn closes_quote(quote: char, c: char) -> bool {
     match quote {
         '“' | '”' | '„' => matches!(c, '“' | '”'),
@@ -123,7 +126,8 @@ impl<'t> Parser<'t> {
 
     /// Treats the mark at `first` as part of the string, and finds the one that ends it.
     ///
-    /// Only one reading may be left: marks that may end the string do, and those inside are pairs or apostrophes.
+    /// Only one reading may be left: marks that may end the string do, and those
+    /// inside are pairs or apostrophes.
     fn closing_quote_after_marks(&self, start: usize, first: usize, role: Role) -> Option<usize> {
         let next = self.text.as_bytes().get(first + 1);
         // Nearly always the first mark is the end, which its next byte shows.
@@ -192,7 +196,8 @@ impl<'t> Parser<'t> {
         }
         let ends_with_line_end = raw.ends_with(['\n', '\r']);
         if ends_with_line_end && !raw.trim_end().contains('\n') {
-            let what = "a line end before the quotation mark, which may be layout or a part of the string; write it as `\\n`";
+            let what = "a line end before the quotation mark, which may be layout or a part of the \
+                        string; write it as `\\n`";
             return self.wrong(end, what);
         }
         if let Some(control) = raw.bytes().position(|byte| byte < 0x20) {
@@ -246,25 +251,28 @@ impl<'t> Parser<'t> {
         match escapes.odd {
             Some(odd) if escapes.letters || may_be_path => self.wrong(
                 odd,
-                "JSON does not allow this escape, so the other escapes of this string may be unintended too; write each \
-                 backslash as `\\\\`",
+                "JSON does not allow this escape, so the other escapes of this string may be \
+                 unintended too; write each backslash as `\\\\`",
             ),
             _ => Ok(text),
         }
     }
 
-    /// A backspace or a form feed. Before a letter it is more likely a path or a formula, such as `\frac`.
+    /// A backspace or a form feed. Before a letter it is more likely a path or a
+    /// formula, such as `\frac`.
     fn rare_control(&self, escape: usize, letter: char, behind: &str) -> ParseResult<char> {
         if behind.starts_with(|next: char| next.is_ascii_alphabetic()) {
             return self.wrong(
                 escape,
-                "`\\b` and `\\f` are a backspace and a form feed in JSON; write a backslash as `\\\\`",
+                "`\\b` and `\\f` are a backspace and a form feed in JSON; write a backslash as \
+                 `\\\\`",
             );
         }
         Ok(if letter == 'b' { '\u{8}' } else { '\u{c}' })
     }
 
-    /// Notes an escape that JSON does not know, where it can only be a backslash: in keys it might be anything.
+    /// Notes an escape that JSON does not know, where it can only be a backslash:
+    /// in keys it might be anything.
     fn odd_escape(&mut self, escape: usize, letter: char, role: Role) -> ParseResult<()> {
         let what = "JSON does not allow this escape; write a backslash as `\\\\`";
         if role == Role::Key || letter.is_whitespace() {
@@ -273,7 +281,8 @@ impl<'t> Parser<'t> {
         self.repair(kind::ESCAPE, escape, what)
     }
 
-    /// The character of `\u0000`, or of two of them that are a surrogate pair. `at` goes behind them.
+    /// The character of `\u0000`, or of two of them that are a surrogate pair. `at`
+    /// goes behind them.
     fn code_point(&self, escape: usize, at: &mut usize, end: usize) -> ParseResult<char> {
         let Some(first) = self.code_unit(*at, end) else {
             return self.wrong(escape, "four hexadecimal digits must follow `\\u`");
@@ -308,7 +317,8 @@ impl<'t> Parser<'t> {
 
 /// Whether the mark between these two ends the string, though there were others before it.
 ///
-/// Who escapes one mark escapes all; a line end may be layout; a text that breaks off may have more marks.
+/// Who escapes one mark escapes all; a line end may be layout; a text that breaks
+/// off may have more marks.
 fn is_likely_end(inner: &str, rest: &str, quote: char) -> bool {
     let escapes_marks = inner.contains(&format!("\\{quote}"));
     let ends_with_line_end = inner.ends_with(['\n', '\r']);
@@ -316,7 +326,8 @@ fn is_likely_end(inner: &str, rest: &str, quote: char) -> bool {
     !escapes_marks && !ends_with_line_end && !breaks_off
 }
 
-/// Whether a quotation within the string is open behind this mark. `None`: the mark neither opens nor closes one.
+/// Whether a quotation within the string is open behind this mark. `None`: the mark
+/// neither opens nor closes one.
 fn open_after_mark(open: bool, inner: &str, mark: char, rest: &str) -> Option<bool> {
     let before = inner.chars().next_back();
     let next = rest.chars().next()?;
@@ -335,7 +346,8 @@ fn open_after_mark(open: bool, inner: &str, mark: char, rest: &str) -> Option<bo
 
 /// Whether a string may end before `rest`: something of JSON's syntax follows, or the line ends.
 ///
-/// A comma may also be a comma of a sentence, so that what is behind it must go on as an object or list would.
+/// A comma may also be a comma of a sentence, so that what is behind it must go on
+/// as an object or list would.
 fn may_end(rest: &str, role: Role) -> bool {
     let rest = rest.trim_start_matches(|c| is_space(c) && !matches!(c, '\n' | '\r'));
     if role != Role::Key
@@ -346,7 +358,8 @@ fn may_end(rest: &str, role: Role) -> bool {
     rest.is_empty() || rest.starts_with([',', ':', '}', ']', '\n', '\r']) || is_comment(rest)
 }
 
-/// Whether this may stand behind the comma that follows a string: an item in a list, a key in an object.
+/// Whether this may stand behind the comma that follows a string: an item in a
+/// list, a key in an object.
 fn may_follow(rest: &str, role: Role) -> bool {
     let behind_name = rest[name_length(rest)..].trim_start();
     match rest.chars().next() {

@@ -1,8 +1,9 @@
 //! Whatever has no quotes: numbers, literals, keys and strings.
 //!
-//! A word is read up to what can only be behind it: a comma, a bracket, the end of the line, a comment. A literal of another
-//! language (`None`, `True`) is taken for JSON's, a word for a string, if nothing in it looks like something else: a type's
-//! name, an expression, a quotation.
+//! A word is read up to what can only be behind it: a comma, a bracket, the end of
+//! the line, a comment. A literal of another language (`None`, `True`) is taken for
+//! JSON's, a word for a string, if nothing in it looks like something else: a
+//! type's name, an expression, a quotation.
 
 use std::borrow::Cow;
 
@@ -15,7 +16,8 @@ const TYPES: [&str; 9] = [
     "string", "number", "integer", "int", "float", "boolean", "bool", "object", "array",
 ];
 
-/// What other languages write for no value or no number. Nobody knows which of JSON's literals is meant, or whether a string is.
+/// What other languages write for no value or no number. Nobody knows which of
+/// JSON's literals is meant, or whether a string is.
 const LITERALS: [&str; 9] = [
     "null",
     "true",
@@ -28,7 +30,8 @@ const LITERALS: [&str; 9] = [
     "undefined",
 ];
 impl<'t> Parser<'t> {
-    /// Parses a number, whose digits or sign come next. It keeps its digits: nothing is rounded here.
+    /// Parses a number, whose digits or sign come next. It keeps its digits:
+    /// nothing is rounded here.
     pub(super) fn number(&mut self) -> ParseResult<Json<'t>> {
         let start = self.at;
         while self.byte().is_some_and(may_be_in_number) {
@@ -160,7 +163,8 @@ fn without_comment(line: &str) -> &str {
     &line[..end]
 }
 
-/// Whether a character does not belong in a string without quotes. Addresses have many that other words do not.
+/// Whether a character does not belong in a string without quotes. Addresses have
+/// many that other words do not.
 fn is_odd_in_word(c: char, is_address: bool) -> bool {
     if c.is_control() {
         return true;
@@ -175,7 +179,8 @@ fn is_ellipsis(text: &str) -> bool {
     text.starts_with('…') || text.starts_with("..")
 }
 
-/// The bytes of the name that a text begins with; 0: it begins with none. Names of variables, tags and keys.
+/// The bytes of the name that a text begins with; 0: it begins with none. Names of
+/// variables, tags and keys.
 pub(in super::super) fn name_length(text: &str) -> usize {
     if !text.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$') {
         return 0;

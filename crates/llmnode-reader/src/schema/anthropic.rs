@@ -1,8 +1,10 @@
-//! From OpenAI's strict subset to that of Anthropic's structured outputs, which has no bounds, no recursion and few unions.
+//! From OpenAI's strict subset to that of Anthropic's structured outputs, which has
+//! no bounds, no recursion and few unions.
 //! <https://platform.claude.com/docs/en/build-with-claude/structured-outputs>
 //!
-//! Bounds are said in words: they are checked when the answer is read. Recursion and many unions cannot be said, so that then there is
-//! no such dialect, and the type is asked for in another way.
+//! Bounds are said in words: they are checked when the answer is read. Recursion
+//! and many unions cannot be said, so that then there is no such dialect, and the
+//! type is asked for in another way.
 
 use std::collections::BTreeSet;
 
@@ -113,7 +115,8 @@ fn leads_to_itself(name: &str, defs: &Map<String, Value>) -> bool {
     reached.contains(&pointer)
 }
 
-/// All references in a schema. A member that has the name of the keyword may be taken for one, which only makes it recursive.
+/// All references in a schema. A member that has the name of the keyword may be
+/// taken for one, which only makes it recursive.
 fn references(schema: &Value, to: &mut BTreeSet<String>) {
     match schema {
         Value::Array(schemas) => {

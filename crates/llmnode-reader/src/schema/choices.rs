@@ -1,8 +1,10 @@
 //! The values that the state allows at a place of an answer, put into a copy of the type's schema.
 //!
-//! A place is named as Rust names it (`steps[].tool`), so the way to it goes through references, which are copied, and through
-//! unions, of which one form must be meant (`Walk`). The values go to two copies: into the schema, if they are few enough, and as
-//! a mark into the form, which shows them elsewhere. What the schema cannot take, the prompt lists.
+//! A place is named as Rust names it (`steps[].tool`), so the way to it goes
+//! through references, which are copied, and through unions, of which one form must
+//! be meant (`Walk`). The values go to two copies: into the schema, if they are few
+//! enough, and as a mark into the form, which shows them elsewhere. What the schema
+//! cannot take, the prompt lists.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -90,7 +92,8 @@ pub(crate) fn with_lists(
     })
 }
 
-/// Changes the place of a list. Returns its path in the JSON, and the values as the place takes them.
+/// Changes the place of a list. Returns its path in the JSON, and the values as the
+/// place takes them.
 fn set(
     defs: Option<&Node>,
     wrapped: bool,
@@ -160,7 +163,8 @@ impl Lists {
         self.listed.iter().any(|listed| listed.in_schema)
     }
 
-    /// The values that a request does not have, for its prompt. `is_sent`: the request has a schema. `None`: it has all.
+    /// The values that a request does not have, for its prompt. `is_sent`: the
+    /// request has a schema. `None`: it has all.
     pub(crate) fn describe(&self, is_sent: bool) -> Option<String> {
         let mut words = String::new();
         for listed in &self.listed {
@@ -250,7 +254,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// The path does not lead to one place. It is a mistake of the program, so it is named as the program has it.
+    /// The path does not lead to one place. It is a mistake of the program, so it
+    /// is named as the program has it.
     fn no_place(&self, why: &str) -> ChoicesError {
         ChoicesError::Path(format!(
             "`choices({} = …)`: in the schema, the place {why}",
@@ -258,7 +263,8 @@ impl Walk<'_> {
         ))
     }
 
-    /// Goes on from a schema. At the end of the steps, the values are returned as the place takes them.
+    /// Goes on from a schema. At the end of the steps, the values are returned as
+    /// the place takes them.
     fn at(&mut self, schema: &mut Value, steps: &[Step<'_>]) -> Result<Vec<Value>, ChoicesError> {
         self.copy_reference(schema)?;
         let Some(node) = schema.as_object_mut() else {
@@ -346,8 +352,8 @@ impl Walk<'_> {
 
     /// Goes on in the one form of a union that the steps mean.
     ///
-    /// With `null` beside a single form, that form. Else the form of the variant, by its tag or name; in an untagged enum, the fields
-    /// decide.
+    /// With `null` beside a single form, that form. Else the form of the variant,
+    /// by its tag or name; in an untagged enum, the fields decide.
     fn in_union(
         &mut self,
         forms: &mut [Value],
@@ -503,8 +509,8 @@ fn is_tag_of(schema: &Value, name: &str) -> bool {
     }
 }
 
-/// The member that holds a variant's content: that of its name, or the only one beside the tag. `None`: the fields are beside the
-/// tag.
+/// The member that holds a variant's content: that of its name, or the only one
+/// beside the tag. `None`: the fields are beside the tag.
 fn content(form: &Value, variant: &str, rest: &[Step<'_>]) -> Option<String> {
     let node = form.as_object()?;
     if let Some(name) = member(node, variant) {

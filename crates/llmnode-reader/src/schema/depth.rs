@@ -1,18 +1,20 @@
 //! Bounds the depth of schemas, by what readers of JSON accept and by a thread's stack.
 //!
-//! It comes first: whatever follows calls itself for each level of a schema. Nothing here does so beyond the bound, also not to
-//! drop what was cut off.
+//! It comes first: whatever follows calls itself for each level of a schema.
+//! Nothing here does so beyond the bound, also not to drop what was cut off.
 
 use serde_json::{Value, json};
 
 use crate::tree::{children_mut, holds_schemas};
 
-/// Two levels of JSON for a property: with the request around it, below the 128 that most readers accept.
+/// Two levels of JSON for a property: with the request around it, below the 128
+/// that most readers accept.
 pub(super) const MAX_DEPTH: usize = 56;
 /// Of a value in a schema, such as a default: how much further it may go down.
 const MAX_VALUE_DEPTH: usize = 6;
 
-/// Deeper schemas allow anything, other deeper keywords are removed. Returns whether there were any.
+/// Deeper schemas allow anything, other deeper keywords are removed. Returns
+/// whether there were any.
 pub(super) fn bound(schema: &mut Value) -> bool {
     bound_within(schema, MAX_DEPTH)
 }

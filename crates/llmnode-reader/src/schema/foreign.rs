@@ -1,7 +1,8 @@
 //! Whether a schema that comes from elsewhere can be written for models at all.
 //!
-//! Keywords that only narrow a value and are malformed are left out when a schema is written. Those that give it its shape
-//! cannot be: a tool whose parameters nobody knows is better not offered. The first fault is said, with its place.
+//! Keywords that only narrow a value and are malformed are left out when a schema
+//! is written. Those that give it its shape cannot be: a tool whose parameters
+//! nobody knows is better not offered. The first fault is said, with its place.
 
 use serde_json::Value;
 
@@ -17,7 +18,8 @@ pub(super) fn fault(schema: &Value) -> Option<String> {
     Place { up: None, step: "" }.schema(schema, 0)
 }
 
-/// Says why the schema of a server's tool cannot be sent, with the place. The arguments of a tool are an object.
+/// Says why the schema of a server's tool cannot be sent, with the place. The
+/// arguments of a tool are an object.
 pub fn fault_of_parameters(schema: &Value) -> Option<String> {
     let Some(root) = schema.as_object() else {
         return Some(format!(
@@ -34,7 +36,8 @@ pub fn fault_of_parameters(schema: &Value) -> Option<String> {
     fault(schema)
 }
 
-/// A place in the schema, which borrows the one around it. Its path is written only if there is a fault.
+/// A place in the schema, which borrows the one around it. Its path is written only
+/// if there is a fault.
 #[derive(Clone, Copy)]
 struct Place<'p> {
     up: Option<&'p Place<'p>>,

@@ -1,9 +1,11 @@
-//! A form of the answer for models whose server does not enforce the schema: JSON to fill in, with what belongs in each place
-//! in angle brackets. Small models copy a JSON Schema; a form they fill in.
+//! A form of the answer for models whose server does not enforce the schema: JSON
+//! to fill in, with what belongs in each place in angle brackets. Small models copy
+//! a JSON Schema; a form they fill in.
 //!
-//! The form is written from the outside in. A definition that is used once, or is short, is written in its place; any other is
-//! named there (`<Step>`) and written below, once. Where a form cannot say what the schema does, or gets too long, there is none
-//! (`None` on all ways), and the schema is sent.
+//! The form is written from the outside in. A definition that is used once, or is
+//! short, is written in its place; any other is named there (`<Step>`) and written
+//! below, once. Where a form cannot say what the schema does, or gets too long,
+//! there is none (`None` on all ways), and the schema is sent.
 //!
 //! Each placeholder is kept, so that an answer that repeats one is found.
 
@@ -138,7 +140,8 @@ fn json_between(answer: &str, open: char, close: char) -> Option<Value> {
     serde_json::from_str(text).ok()
 }
 
-/// Whether `before` and `behind` delimit a complete value, in text without white space that is not JSON.
+/// Whether `before` and `behind` delimit a complete value, in text without white
+/// space that is not JSON.
 fn is_whole_value(before: &str, behind: &str) -> bool {
     let (before, behind) = match before.strip_suffix('"') {
         Some(before) => match behind.strip_prefix('"') {
@@ -260,7 +263,8 @@ impl<'a> Writer<'a> {
         }
         Some(())
     }
-    /// Writes what may stand at a place. `note`: a description for values that have no place for one, which is written behind them.
+    /// Writes what may stand at a place. `note`: a description for values that have
+    /// no place for one, which is written behind them.
     fn value(&mut self, node: &'a Node, note: &str, to: &mut String, is_root: bool) -> Option<()> {
         let is_inexpressible = INEXPRESSIBLE.iter().any(|key| node.contains_key(*key));
         if is_inexpressible || self.open.len() > MAX_LEVELS || to.len() > MAX_FORM_BYTES {

@@ -1,8 +1,10 @@
-//! From OpenAI's strict subset to that of Gemini's `responseJsonSchema`, which has no `const`, no `$ref` beside other members, no
-//! recursion, and counts long lists as many states. <https://ai.google.dev/gemini-api/docs/structured-output>
+//! From OpenAI's strict subset to that of Gemini's `responseJsonSchema`, which has
+//! no `const`, no `$ref` beside other members, no recursion, and counts long lists
+//! as many states. <https://ai.google.dev/gemini-api/docs/structured-output>
 //!
-//! At each place, in this order: `const` becomes `enum`, an `enum` keeps only what Gemini takes, bounds go into the description,
-//! and at last a reference that has got a description gets a place of its own.
+//! At each place, in this order: `const` becomes `enum`, an `enum` keeps only what
+//! Gemini takes, bounds go into the description, and at last a reference that has
+//! got a description gets a place of its own.
 
 use serde_json::{Map, Value, json};
 
@@ -54,7 +56,8 @@ fn without_const(node: &mut Map<String, Value>) {
     }
 }
 
-/// An `enum` holds only texts and numbers: `null` is written beside it, other values move into the description.
+/// An `enum` holds only texts and numbers: `null` is written beside it, other
+/// values move into the description.
 fn only_words_and_numbers(node: &mut Map<String, Value>) {
     let Some(Value::Array(values)) = node.get("enum") else {
         return;

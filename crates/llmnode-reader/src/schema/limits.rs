@@ -1,6 +1,7 @@
 //! Limits of OpenAI's strict dialect on the size of a schema.
 //!
-//! OpenAI refuses a request whose schema is beyond one of them. It is found here, before a request, and said with a remedy.
+//! OpenAI refuses a request whose schema is beyond one of them. It is found here,
+//! before a request, and said with a remedy.
 
 use std::collections::HashMap;
 

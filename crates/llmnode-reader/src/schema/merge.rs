@@ -1,12 +1,15 @@
-//! Merges conjunctions. serde's `flatten` and internally tagged variants come as properties beside a `$ref`, a union or an
-//! `allOf`; many readers of schemas look at one of the two and forget the other.
+//! Merges conjunctions. serde's `flatten` and internally tagged variants come as
+//! properties beside a `$ref`, a union or an `allOf`; many readers of schemas look
+//! at one of the two and forget the other.
 //!
-//! What two schemas say together becomes one object: a reference is written out (`inlined`), a union is merged form by form
-//! (`distributed`), two objects keyword by keyword (`objects`). Where that cannot say both, the conjunction stays as it was
-//! (`None`): a dialect that cannot express it refuses it with a reason.
+//! What two schemas say together becomes one object: a reference is written out
+//! (`inlined`), a union is merged form by form (`distributed`), two objects keyword
+//! by keyword (`objects`). Where that cannot say both, the conjunction stays as it
+//! was (`None`): a dialect that cannot express it refuses it with a reason.
 //!
-//! The product of unions grows fast, and definitions may contain each other, so the work is bounded on all sides. The order of
-//! members is kept, since a model answers in it.
+//! The product of unions grows fast, and definitions may contain each other, so the
+//! work is bounded on all sides. The order of members is kept, since a model
+//! answers in it.
 
 use std::collections::HashSet;
 
@@ -73,7 +76,8 @@ impl<'a> Merger<'a> {
         Value::Object(node)
     }
 
-    /// What a schema says by several parts, as one object. `None`: it has only one, or they cannot be merged.
+    /// What a schema says by several parts, as one object. `None`: it has only one,
+    /// or they cannot be merged.
     fn conjunction(&mut self, node: &Node) -> Option<Node> {
         let mut rest = Node::new();
         let mut constrains = false;
@@ -127,7 +131,8 @@ impl<'a> Merger<'a> {
         self.objects(first, second)
     }
 
-    /// Merges a reference with the other, by the definition that it leads to. `leads`: the reference comes first.
+    /// Merges a reference with the other, by the definition that it leads to.
+    /// `leads`: the reference comes first.
     fn inlined(&mut self, node: &Node, other: &Node, leads: bool) -> Option<Node> {
         let reference = node.get("$ref")?.as_str()?;
         let name = def_name(reference)?.into_owned();
@@ -199,7 +204,8 @@ impl<'a> Merger<'a> {
         Some(annotated(union, annotations))
     }
 
-    /// Merges keyword by keyword. Two bounds that differ cannot be merged: it would take knowing each keyword.
+    /// Merges keyword by keyword. Two bounds that differ cannot be merged: it would
+    /// take knowing each keyword.
     fn objects(&mut self, mut first: Node, second: Node) -> Option<Node> {
         for (key, theirs) in second {
             let Some(ours) = first.get_mut(&key) else {
@@ -221,8 +227,8 @@ impl<'a> Merger<'a> {
                 ("properties", Value::Object(ours), Value::Object(theirs)) => {
                     self.properties(ours, theirs)?;
                 }
-                // The tag of a variant with `deny_unknown_fields` is outside its content: properties are united, and
-                // closed if either side was.
+                // The tag of a variant with `deny_unknown_fields` is outside its
+                // content: properties are united, and closed if either side was.
                 ("additionalProperties" | "unevaluatedProperties", ours, Value::Bool(false)) => {
                     *ours = json!(false);
                 }

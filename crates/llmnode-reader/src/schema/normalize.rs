@@ -1,9 +1,11 @@
-//! From schemars' schema to the plain dialect: marks and titles removed, references and unions made explicit, an object as the
-//! root.
+//! From schemars' schema to the plain dialect: marks and titles removed, references
+//! and unions made explicit, an object as the root.
 //!
-//! The order matters: names of definitions must be known before the root is taken apart from them, and conjunctions are merged
-//! before the root is looked at, since only then it shows whether it is an object. What nothing refers to any more is dropped at
-//! last, and the depth is bounded once more, as merging may have added to it.
+//! The order matters: names of definitions must be known before the root is taken
+//! apart from them, and conjunctions are merged before the root is looked at, since
+//! only then it shows whether it is an object. What nothing refers to any more is
+//! dropped at last, and the depth is bounded once more, as merging may have added
+//! to it.
 
 use std::collections::BTreeSet;
 
@@ -71,7 +73,8 @@ fn clean(schema: &mut Value) {
     node.retain(|key, _| !matches!(key.as_str(), "$schema" | "$id" | "title") && key != MARK);
     bound(node);
     for (key, child) in children_mut(node) {
-        // llama.cpp requires an object for "anything", but takes a flag for whether an object is open.
+        // llama.cpp requires an object for "anything", but takes a flag for whether
+        // an object is open.
         if *child == Value::Bool(true) && !key.ends_with("Properties") {
             *child = json!({});
         }
@@ -79,7 +82,8 @@ fn clean(schema: &mut Value) {
     }
 }
 
-/// Most readers ignore `format: int32`. schemars writes bounds up to 16 bits; beyond 32, many readers would round them.
+/// Most readers ignore `format: int32`. schemars writes bounds up to 16 bits;
+/// beyond 32, many readers would round them.
 fn bound(node: &mut Node) {
     let (least, most) = match node.get("format").and_then(Value::as_str) {
         Some("int32") => (json!(i32::MIN), json!(i32::MAX)),
@@ -101,8 +105,9 @@ fn bound(node: &mut Node) {
     }
 }
 
-/// A recursive type refers to the root by `#`, which not every reader resolves, and which changes its meaning when the
-/// root is wrapped. So the root becomes a definition and a copy of it.
+/// A recursive type refers to the root by `#`, which not every reader resolves, and
+/// which changes its meaning when the root is wrapped. So the root becomes a
+/// definition and a copy of it.
 fn detach_root(root: &mut Value, defs: &mut Node, name: &str) {
     let mut free_name = name.to_owned();
     while defs.contains_key(&free_name) {
@@ -137,7 +142,8 @@ fn redirect(schema: &mut Value, pointer: &str) -> bool {
     found
 }
 
-/// Providers want an object as root, not a `$ref`. A chain of references is at most as long as there are definitions.
+/// Providers want an object as root, not a `$ref`. A chain of references is at most
+/// as long as there are definitions.
 fn resolved(mut root: Value, defs: &Node) -> Value {
     for _ in 0..defs.len() {
         let Some(node) = root.as_object() else { break };

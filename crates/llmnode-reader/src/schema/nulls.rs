@@ -1,6 +1,7 @@
 //! Members that strict mode requires although the type lets an answer leave them out.
 //!
-//! Such a member gets `null` as one more value, unless its type takes `null` already: then `null` may mean something else.
+//! Such a member gets `null` as one more value, unless its type takes `null`
+//! already: then `null` may mean something else.
 
 use serde_json::Value;
 

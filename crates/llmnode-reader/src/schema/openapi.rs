@@ -1,8 +1,11 @@
-//! A schema as the older `parameters` of a function on Gemini take it: OpenAPI's words, no references, a type everywhere. What
-//! they lack is left out or said in words, since arguments are checked when they come. <https://ai.google.dev/api/caching#Schema>
+//! A schema as the older `parameters` of a function on Gemini take it: OpenAPI's
+//! words, no references, a type everywhere. What they lack is left out or said in
+//! words, since arguments are checked when they come.
+//! <https://ai.google.dev/api/caching#Schema>
 //!
-//! References are written out where they stand. So a schema may grow without an end, or go deeper than a stack: what is within itself,
-//! too deep or too much is free, which is any value.
+//! References are written out where they stand. So a schema may grow without an
+//! end, or go deeper than a stack: what is within itself, too deep or too much is
+//! free, which is any value.
 
 use serde_json::{Map, Value, json};
 
@@ -71,7 +74,8 @@ impl<'s> Writer<'s> {
         written
     }
 
-    /// Writes a schema that is no reference, keyword by keyword. `null` is a flag there, and no type.
+    /// Writes a schema that is no reference, keyword by keyword. `null` is a flag
+    /// there, and no type.
     fn node(&mut self, node: &'s Map<String, Value>) -> Value {
         let mut out: Map<String, Value> = Map::new();
         let mut nullable = false;

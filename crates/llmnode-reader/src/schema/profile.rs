@@ -16,7 +16,8 @@ pub enum Profile {
     OpenApi,
 }
 
-/// All words of Gemini's JSON Schema: <https://ai.google.dev/api/generate-content#GenerationConfig>.
+/// All words of Gemini's JSON Schema:
+/// <https://ai.google.dev/api/generate-content#GenerationConfig>.
 const GEMINI: [&str; 15] = [
     "type",
     "format",
@@ -56,8 +57,9 @@ impl Profile {
         !matches!(self, Profile::Gemini | Profile::OpenApi) || GEMINI.contains(&keyword)
     }
 
-    /// llama.cpp compiles the schemas of all tools to one grammar, and refuses all of them for one pattern that it cannot read.
-    /// A response format that it refuses has a next one.
+    /// llama.cpp compiles the schemas of all tools to one grammar, and refuses all
+    /// of them for one pattern that it cannot read. A response format that it
+    /// refuses has a next one.
     pub(super) fn takes_pattern(self, pattern: &str) -> bool {
         if self == Profile::Output {
             return true;

@@ -1,11 +1,13 @@
 //! From the plain dialect to OpenAI's strict subset of JSON Schema.
 //!
-//! The subset requires that the root is an object; every object lists all its properties as required and is closed; unions are
-//! `anyOf`; a `$ref` has no siblings. Constraints without a keyword there go into the description, since the type's own reading
-//! checks them anyway. What would change the shape of the answer is refused, all places at once: who writes a type mends them in
-//! one go.
+//! The subset requires that the root is an object; every object lists all its
+//! properties as required and is closed; unions are `anyOf`; a `$ref` has no
+//! siblings. Constraints without a keyword there go into the description, since the
+//! type's own reading checks them anyway. What would change the shape of the answer
+//! is refused, all places at once: who writes a type mends them in one go.
 //!
-//! A place that was refused is written as `{}` and the writing goes on; the whole is then not returned.
+//! A place that was refused is written as `{}` and the writing goes on; the whole
+//! is then not returned.
 
 use serde_json::{Value, json};
 
@@ -149,7 +151,8 @@ impl Writer<'_> {
         json!({})
     }
 
-    /// Writes one schema. What it is decides first: several things at once, a condition, a reference, a union, or a type.
+    /// Writes one schema. What it is decides first: several things at once, a
+    /// condition, a reference, a union, or a type.
     fn schema(&mut self, schema: &Value, path: &str) -> Value {
         const SHAPES: [&str; 7] = [
             "$ref",

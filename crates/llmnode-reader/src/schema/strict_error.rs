@@ -20,8 +20,9 @@ pub(super) struct StrictProblem {
 }
 
 impl StrictError {
-    /// Returns all places, in the schema's order; at least one. Each has its path, which begins with the name of a type
-    /// (`Report.steps[].labels`), what cannot be expressed there, and what to write instead.
+    /// Returns all places, in the schema's order; at least one. Each has its path,
+    /// which begins with the name of a type (`Report.steps[].labels`), what cannot
+    /// be expressed there, and what to write instead.
     pub fn problems(&self) -> impl ExactSizeIterator<Item = (&str, &'static str, &'static str)> {
         self.problems
             .iter()

@@ -1,13 +1,15 @@
 //! Variants that hold a value for which JSON has no place beside the tag.
 //!
-//! serde takes such a type, and fails at each answer. So it is found in the schema, before a request is sent.
+//! serde takes such a type, and fails at each answer. So it is found in the schema,
+//! before a request is sent.
 
 use serde_json::Value;
 
 use crate::tree::{Node, children};
 
-/// Variants of an internally tagged enum (`#[serde(tag = "kind")]`) with a number or a list: schemars merges both into
-/// one schema. Strings, bools and `Option`s leave no trace there; `#[llm_output]` finds these in the source.
+/// Variants of an internally tagged enum (`#[serde(tag = "kind")]`) with a number
+/// or a list: schemars merges both into one schema. Strings, bools and `Option`s
+/// leave no trace there; `#[llm_output]` finds these in the source.
 pub(super) fn unanswerable(schema: &Value) -> Option<String> {
     let node = schema.as_object()?;
     fault(node).or_else(|| children(node).find_map(unanswerable))
@@ -28,8 +30,9 @@ fn fault(node: &Node) -> Option<String> {
             continue;
         };
         return Some(format!(
-            "the variant `{variant}` holds a value that is not an object, so it has no place beside the tag `{tag}`; give it \
-             a named field, or write `content = \"value\"` beside `tag`"
+            "the variant `{variant}` holds a value that is not an object, so it has no place \
+             beside the tag `{tag}`; give it a named field, or write `content = \"value\"` beside \
+             `tag`"
         ));
     }
     None
@@ -68,7 +71,8 @@ mod tests {
         let fault = |schema: schemars::Schema| unanswerable(schema.as_value());
         let found = fault(schema_for!(Vec<Tagged<Count>>)).unwrap();
         assert!(found.starts_with(
-            "the variant `Held` holds a value that is not an object, so it has no place beside the tag `kind`"
+            "the variant `Held` holds a value that is not an object, so it has no place beside the \
+             tag `kind`"
         ));
         assert!(
             fault(schema_for!(Tagged<f32>)).is_some()

@@ -15,7 +15,8 @@ pub(super) fn plain(schema: &OutputSchema) -> Value {
     serde_json::from_str(schema.plain().get()).unwrap()
 }
 
-/// The strict dialect, which must keep OpenAI's rules, and what Gemini and Anthropic get of it must keep theirs (W26).
+/// The strict dialect, which must keep OpenAI's rules, and what Gemini and
+/// Anthropic get of it must keep theirs (W26).
 pub(super) fn strict(schema: &OutputSchema) -> Value {
     let strict = serde_json::from_str(schema.strict().unwrap().get()).unwrap();
     assert_eq!(rules::strict(&strict), Vec::<String>::new());

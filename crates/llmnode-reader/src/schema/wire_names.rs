@@ -1,7 +1,8 @@
 //! Names of members that an API refuses, and those that stand for them in what is sent.
 //!
-//! A model sees the name of the wire; the description says the member's own, which prompts and complaints use. Answers are renamed
-//! back before anybody reads them (`renamer.rs`).
+//! A model sees the name of the wire; the description says the member's own, which
+//! prompts and complaints use. Answers are renamed back before anybody reads them
+//! (`renamer.rs`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,8 +16,8 @@ const LONGEST: usize = 64;
 /// Of the number behind a name that is not clear without it.
 const DIGITS: usize = 8;
 
-/// Each refused name has one name on the wire, the same at every place of the schema and in every process. No member of the
-/// schema has that name itself.
+/// Each refused name has one name on the wire, the same at every place of the
+/// schema and in every process. No member of the schema has that name itself.
 #[derive(Debug)]
 pub(crate) struct WireNames {
     by_own: BTreeMap<String, String>,
@@ -45,7 +46,8 @@ impl WireNames {
 
     /// A name for the wire that nothing else has.
     fn free_name(&self, of_type: &str, members: &Members) -> String {
-        // Where a model may choose names itself, one that it would choose must not be taken for this member.
+        // Where a model may choose names itself, one that it would choose must not
+        // be taken for this member.
         if !members.has_free_names {
             let short = readable(of_type);
             if self.is_free(&short, members) {
@@ -179,7 +181,8 @@ fn hash(text: &str, salt: u32) -> u32 {
     hash
 }
 
-/// Says the member's own name in its description. A reference has no place for one, so it becomes a union of one.
+/// Says the member's own name in its description. A reference has no place for one,
+/// so it becomes a union of one.
 pub(super) fn name_in_words(property: &mut Value, of_type: &str) {
     let Some(node) = property.as_object_mut() else {
         return;

@@ -1,13 +1,15 @@
 //! One writer of schemas that no server enforces: of outputs and of the parameters of tools alike.
 //!
-//! In comes the plain tree, whose root is an object. Out goes a schema of the same values, or of more: each object has
-//! `properties`, each list `items`, each reference a definition with a plain name, and no keyword or key is left that the
+//! In comes the plain tree, whose root is an object. Out goes a schema of the same
+//! values, or of more: each object has `properties`, each list `items`, each
+//! reference a definition with a plain name, and no keyword or key is left that the
 //! [`Profile`] refuses. Answers and arguments are checked against the type when they come, so what a profile has no word for
 //! is said in the description.
 //!
-//! A schema is written from the outside in; a definition when the first reference to it has been met, so that none is left
-//! over. What the grammars of llama.cpp make of a schema decided several forms: it reads `{}` as "an object", an object of
-//! `patternProperties` as `{}` alone, and pointers as they are spelt.
+//! A schema is written from the outside in; a definition when the first reference
+//! to it has been met, so that none is left over. What the grammars of llama.cpp
+//! make of a schema decided several forms: it reads `{}` as "an object", an object
+//! of `patternProperties` as `{}` alone, and pointers as they are spelt.
 
 use std::collections::VecDeque;
 
@@ -22,7 +24,8 @@ use super::{gemini, openapi};
 use crate::check::target;
 use crate::tree::{Node, has_type, is_annotation};
 
-/// Keywords that say of a value's shape what is written elsewhere, or nothing where they are malformed.
+/// Keywords that say of a value's shape what is written elsewhere, or nothing where
+/// they are malformed.
 const OF_SHAPE: [&str; 15] = [
     "$defs",
     "definitions",
@@ -387,7 +390,8 @@ impl<'t> Writer<'t> {
         one_of(written)
     }
 
-    /// Names by a pattern, as maps with integer keys have: any name, which is checked when it is read.
+    /// Names by a pattern, as maps with integer keys have: any name, which is
+    /// checked when it is read.
     fn by_pattern(&mut self, patterns: &'t Node, node: &'t Node) -> Value {
         let mut forms: Vec<&Value> = patterns.values().collect();
         match node.get("additionalProperties") {
@@ -423,7 +427,8 @@ impl<'t> Writer<'t> {
         one_of(forms)
     }
 
-    /// Gives an object the keywords that readers miss: its type, `properties`, and a property for each required name.
+    /// Gives an object the keywords that readers miss: its type, `properties`, and
+    /// a property for each required name.
     fn object(&mut self, node: &Node, out: &mut Node, is_root: bool) {
         let is_combined = has_any(out, &["$ref", "allOf"]);
         let has_values = has_any(out, &["enum", "const", "anyOf", "oneOf"]);
@@ -436,7 +441,8 @@ impl<'t> Writer<'t> {
             return;
         }
         if !out.contains_key("properties") {
-            // Without a word on others, a grammar would allow `{}` alone. For a tool without parameters that is right.
+            // Without a word on others, a grammar would allow `{}` alone. For a
+            // tool without parameters that is right.
             let is_map = out.contains_key("additionalProperties") || is_root || has_values;
             out.insert("properties".to_owned(), json!({}));
             if !is_map {

@@ -1,4 +1,5 @@
-//! Runs of a flow on DBOS, which is a library and Postgres: each entry of the journal is a step that DBOS keeps.
+//! Runs of a flow on DBOS, which is a library and Postgres: each entry of the
+//! journal is a step that DBOS keeps.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -96,7 +97,8 @@ async fn support(order: Order) -> Result<Outcome, Error<Failed>> {
     }
 }
 
-/// A step that fails is tried again in this process, since DBOS would keep its last failure as its result.
+/// A step that fails is tried again in this process, since DBOS would keep its last
+/// failure as its result.
 async fn once(replay: &Replay<Order>) -> Result<Entry, Error<Failed>> {
     let options = StepOptions {
         max_attempts: u32::MAX,
@@ -260,8 +262,8 @@ async fn main() -> Result<(), BoxError> {
             println!("{:#}", serde_json::to_value(outcome)?);
         }
         _ => eprintln!(
-            "dbos worker EXECUTOR | start ID CUSTOMER COMPLAINT | status ID | approve ID | rerun ID \
-             | result ID"
+            "dbos worker EXECUTOR | start ID CUSTOMER COMPLAINT | status ID | approve ID | rerun \
+             ID | result ID"
         ),
     }
     client.close().await;

@@ -1,5 +1,6 @@
-//! Runs of a flow under a queue of jobs in Postgres: graphile_worker gives each job to a worker, at least once. It finds dead workers, and
-//! tries again what failed; the journal in a table is what makes that harmless.
+//! Runs of a flow under a queue of jobs in Postgres: graphile_worker gives each job
+//! to a worker, at least once. It finds dead workers, and tries again what failed;
+//! the journal in a table is what makes that harmless.
 
 use std::time::Duration;
 
@@ -32,12 +33,13 @@ impl TaskHandler for GoOn {
     }
 }
 
-/// Goes on with a run until it ends or waits for a person. After an error, the queue tries again later.
+/// Goes on with a run until it ends or waits for a person. After an error, the
+/// queue tries again later.
 async fn go_on(pool: &Pool, job: GoOn) -> Result<(), BoxError> {
     let (id, steps) = (&job.run, steps(&history(pool, &job.run).await?)?);
     // A decision holds for its step, also after a crash in it.
-    let sql = "SELECT input, CASE WHEN decided AND steps = $2 THEN paused END, (SELECT count(*) FROM llmnode_journal WHERE run = $1) \
-               FROM llmnode_run WHERE run = $1";
+    let sql = "SELECT input, CASE WHEN decided AND steps = $2 THEN paused END, (SELECT count(*) \
+               FROM llmnode_journal WHERE run = $1) FROM llmnode_run WHERE run = $1";
     let row = pool.get().await?.query_one(sql, &[id, &steps]).await?;
     let mut run =
         Run::new(OpenAi::from_env()?).with_state(serde_json::from_str::<Order>(row.get(0))?);
@@ -58,15 +60,16 @@ async fn go_on(pool: &Pool, job: GoOn) -> Result<(), BoxError> {
 async fn stopped(pool: &Pool, id: &str, error: NodeError, records: i64) -> Result<(), BoxError> {
     let history = history(pool, id).await?;
     let (category, paused) = (error.category(), error.paused());
-    // Another process has taken the run over; or the table or the model is away; or a person has to look.
+    // Another process has taken the run over; or the table or the model is away; or
+    // a person has to look.
     let passes = category == Category::Aborted || category.group() == Group::Transport;
     if passes || paused.is_none() && history.in_doubt().is_some() {
         return Err(error.into());
     }
     let failure = paused.is_none().then(|| format!("{category}: {error}"));
     let paused = paused.as_ref().map(serde_json::to_string).transpose()?;
-    let sql = "UPDATE llmnode_run SET paused = $2, steps = $3, decided = false, failure = $4 \
-               WHERE run = $1 AND $5 = (SELECT count(*) FROM llmnode_journal WHERE run = $1)";
+    let sql = "UPDATE llmnode_run SET paused = $2, steps = $3, decided = false, failure = $4 WHERE \
+               run = $1 AND $5 = (SELECT count(*) FROM llmnode_journal WHERE run = $1)";
     let db = pool.get().await?;
     match db
         .execute(sql, &[&id, &paused, &steps(&history)?, &failure, &records])
@@ -132,7 +135,8 @@ async fn start(
 async fn approve(pool: &Pool, utils: &WorkerUtils, id: &str) -> Result<bool, BoxError> {
     let mut db = pool.get().await?;
     let db = db.transaction().await?;
-    let sql = "SELECT paused FROM llmnode_run WHERE run = $1 AND paused IS NOT NULL AND NOT decided FOR UPDATE";
+    let sql = "SELECT paused FROM llmnode_run WHERE run = $1 AND paused IS NOT NULL AND NOT \
+               decided FOR UPDATE";
     let Some(row) = db.query_opt(sql, &[&id]).await? else {
         return Ok(false);
     };
@@ -227,7 +231,8 @@ async fn main() -> Result<(), BoxError> {
     // How long until a dead worker's jobs are given to others: up to twice this.
     let dead = std::env::var("DEAD_AFTER_MS").map_or(Ok(30_000), |text| text.parse())?;
     let mut config: tokio_postgres::Config = std::env::var("DATABASE_URL")?.parse()?;
-    // Else a worker that freezes within a transaction, such as that of a search for the dead, keeps its locks.
+    // Else a worker that freezes within a transaction, such as that of a search for
+    // the dead, keeps its locks.
     config.options(format!("-c idle_in_transaction_session_timeout={dead}"));
     let database = TokioPostgresDatabase::from_config(config, 20)?;
     let (pool, utils) = (
@@ -269,7 +274,8 @@ async fn main() -> Result<(), BoxError> {
             .await?
         }
         _ => eprintln!(
-            "queue setup | worker | start ID CUSTOMER COMPLAINT | status ID | approve ID | rerun ID | go-on ID"
+            "queue setup | worker | start ID CUSTOMER COMPLAINT | status ID | approve ID | rerun \
+             ID | go-on ID"
         ),
     }
     Ok(())

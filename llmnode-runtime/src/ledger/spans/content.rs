@@ -1,4 +1,5 @@
-//! Prompts and answers in the JSON that OpenTelemetry's conventions describe. Recorded only if the program asks for it.
+//! Prompts and answers in the JSON that OpenTelemetry's conventions describe.
+//! Recorded only if the program asks for it.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,5 @@
-//! The names of the fields: OpenTelemetry's semantic conventions for generative AI, and llmnode's own.
+//! The names of the fields: OpenTelemetry's semantic conventions for generative AI,
+//! and llmnode's own.
 //!
 //! The conventions are still in development; what changes in them changes here.
 

@@ -76,8 +76,8 @@ fn go(mut reservation: Reservation<'_>, way: Way) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// However requests interleave, as many of them are begun as are allowed: none is refused, or left in line, while
-    /// one is left.
+    /// However requests interleave, as many of them are begun as are allowed: none
+    /// is refused, or left in line, while one is left.
     #[test]
     fn requests_are_exact_under_concurrency(ways in prop::collection::vec(ways(), 1..5), limit in 1..80_u64) {
         let clock = TestClock::new();
@@ -99,7 +99,8 @@ proptest! {
         let all = ways.iter().flatten().filter(|way| !matches!(way, Way::Unsent)).count() as u64;
         let begun = begun.into_inner();
         prop_assert_eq!(begun, limit.min(3).min(all));
-        // Nothing stays reserved, and what a refused request had reserved with its other meters is given back.
+        // Nothing stays reserved, and what a refused request had reserved with its
+        // other meters is given back.
         let call = begin(&run, &clock);
         let mut left = 0;
         while let Ok(reservation) = block_on(call.reserve(|| of_prompt(1), NAMES, || None)) {
@@ -109,8 +110,8 @@ proptest! {
         prop_assert_eq!(begun + left, limit);
     }
 
-    /// Tokens: at the start of each request spent and reserved are below the limit, and the sums are those of
-    /// what came back.
+    /// Tokens: at the start of each request spent and reserved are below the limit,
+    /// and the sums are those of what came back.
     #[test]
     fn tokens_add_up(ways in ways(), hold in prop::collection::vec(0..8_usize, 60), limit in 1..4_000_u64) {
         let clock = TestClock::new();

@@ -1,5 +1,6 @@
-//! Which stacks make sense. `#[llm_node]` refuses the same ones at compile time; here they are checked for the settings of calls
-//! and runs, and for nodes that are built when the program runs.
+//! Which stacks make sense. `#[llm_node]` refuses the same ones at compile time;
+//! here they are checked for the settings of calls and runs, and for nodes that are
+//! built when the program runs.
 
 use llmnode_model::{Category, Group};
 
@@ -103,7 +104,8 @@ fn misplaced(
             "only bad answers can be repaired, and `{failures}` is not one; use `retry` or `model`"
         )),
         Recovery::Repair { .. } if answers == AnswerKind::RawText && failures == Failures::Answer => Some(
-            "the answer is raw text that nothing checks, of which only an `empty_response` can be repaired; name that"
+            "the answer is raw text that nothing checks, of which only an `empty_response` can be \
+             repaired; name that"
                 .to_owned(),
         ),
         Recovery::Model(name) if name.trim().is_empty() => Some("the model's name is empty".to_owned()),

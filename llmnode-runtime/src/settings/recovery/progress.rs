@@ -1,8 +1,9 @@
 //! The progress of a call through its stacks: what was tried, and what is left.
 //!
-//! A stack is not walked by a pointer but by counts, one for each stack: failures of different kinds alternate, and each kind goes
-//! on where it stopped. Another model begins anew with all counts, and remembers what was still to come in the stack that led to
-//! it (`onward`), for when it fails, too.
+//! A stack is not walked by a pointer but by counts, one for each stack: failures
+//! of different kinds alternate, and each kind goes on where it stopped. Another
+//! model begins anew with all counts, and remembers what was still to come in the
+//! stack that led to it (`onward`), for when it fails, too.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -16,7 +17,8 @@ use crate::ledger::AttemptKind;
 use crate::limits::TimeLeft;
 use crate::validate::AttemptInfo;
 
-/// Requests of a call that are sent in another way after a refusal. Who refuses a fifth means no setting of ours.
+/// Requests of a call that are sent in another way after a refusal. Who refuses a
+/// fifth means no setting of ours.
 const ADAPTIONS: u32 = 4;
 
 pub(crate) struct Progress<'p> {
@@ -47,8 +49,8 @@ pub(crate) struct FailedAttempt {
     pub(crate) decision: Option<Retry>,
     /// The wait that the server asks for.
     pub(crate) retry_after: Option<Duration>,
-    /// How the answer begins, if it is the same as the last bad one. It ends this model's tries; another model or the fallback
-    /// may follow.
+    /// How the answer begins, if it is the same as the last bad one. It ends this
+    /// model's tries; another model or the fallback may follow.
     pub(crate) repeats: Option<String>,
     pub(crate) time_left: Option<TimeLeft>,
     /// The time of the call or the run is over: nothing can be asked again.
@@ -147,9 +149,11 @@ impl<'p> Progress<'p> {
 
     /// What follows this failure, with a note on what was left out, for the error's message.
     ///
-    /// Steps are looked at in the order of the stack. One that has tries left is taken, unless there is a reason against a further
-    /// try; then all of its tries count as taken, so that no later failure comes back to it. A request that is *adapted* (sent in
-    /// another way, after a refusal that showed how) comes before all stacks: it is the same try, made right.
+    /// Steps are looked at in the order of the stack. One that has tries left is
+    /// taken, unless there is a reason against a further try; then all of its tries
+    /// count as taken, so that no later failure comes back to it. A request that is
+    /// *adapted* (sent in another way, after a refusal that showed how) comes
+    /// before all stacks: it is the same try, made right.
     pub(crate) fn after(
         &mut self,
         failed: &FailedAttempt,
@@ -256,8 +260,8 @@ impl<'p> Progress<'p> {
         }
         if let Some(answer) = &failed.repeats {
             return Err(format!(
-                "; the same answer twice, {answer}: `choices`, a response format that is enforced, or another model may help; \
-                 with `stop_on_repeat = false` it is asked again"
+                "; the same answer twice, {answer}: `choices`, a response format that is enforced, \
+                 or another model may help; with `stop_on_repeat = false` it is asked again"
             ));
         }
         let (kind, wait) = match step {
@@ -273,7 +277,8 @@ impl<'p> Progress<'p> {
         Ok(Next::Again { kind, wait })
     }
 
-    /// The budget of the endpoint is for outages. A number of retries that somebody stated counts, whatever is left.
+    /// The budget of the endpoint is for outages. A number of retries that somebody
+    /// stated counts, whatever is left.
     fn withdraw(&self, failed: &FailedAttempt, grant: &mut Grant<'_>) -> Result<(), String> {
         if failed.category == Category::RateLimitError {
             return Ok(());
@@ -286,7 +291,8 @@ impl<'p> Progress<'p> {
         }
     }
 
-    /// The wait before a retry. Without a `backoff`, failures of the transport have one that is random; others have none.
+    /// The wait before a retry. Without a `backoff`, failures of the transport have
+    /// one that is random; others have none.
     fn wait(
         &self,
         backoff: Option<Backoff>,

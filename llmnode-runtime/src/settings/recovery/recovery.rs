@@ -11,7 +11,8 @@ use llmnode_model::Category;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Failures {
-    /// Failures of one category of the groups answer, transport and final, or `limit_exceeded`, which takes only
+    /// Failures of one category of the groups answer, transport and final, or
+    /// `limit_exceeded`, which takes only
     /// [`Recovery::Fallback`] and [`Recovery::Bubble`].
     Category(Category),
     /// Failures of the group answer whose category has no stack.
@@ -55,8 +56,8 @@ pub enum Recovery {
     Retry {
         /// How often, 1 or more.
         times: u32,
-        /// The wait before each. `None`: in the group transport the `wait` of the settings, elsewhere none. The
-        /// server's wait is added.
+        /// The wait before each. `None`: in the group transport the `wait` of the
+        /// settings, elsewhere none. The server's wait is added.
         wait: Option<Backoff>,
     },
     /// The answer goes back to the model with what is wrong with it.
@@ -64,8 +65,9 @@ pub enum Recovery {
         /// How often, 1 or more.
         times: u32,
     },
-    /// Another model is asked, from the original prompt: a name registered on the run, or else an id for the run's own
-    /// model. All steps before this one apply to it anew. A call asks no model twice.
+    /// Another model is asked, from the original prompt: a name registered on the
+    /// run, or else an id for the run's own model. All steps before this one apply
+    /// to it anew. A call asks no model twice.
     Model(Cow<'static, str>),
     /// The node's fallback value becomes the output.
     Fallback,
@@ -123,8 +125,9 @@ impl fmt::Display for Recovery {
 pub struct Backoff {
     /// The shortest wait.
     pub from: Duration,
-    /// The longest wait. If it equals `from`, the wait is fixed. Otherwise the wait is random, with a bound that
-    /// starts at twice `from` and doubles with each try up to `to`.
+    /// The longest wait. If it equals `from`, the wait is fixed. Otherwise the wait
+    /// is random, with a bound that starts at twice `from` and doubles with each
+    /// try up to `to`.
     pub to: Duration,
 }
 

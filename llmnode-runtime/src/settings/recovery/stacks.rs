@@ -46,8 +46,10 @@ impl<'p> Stacks<'p> {
         self.nearest(|level| level.fallback_model.as_deref())
     }
 
-    /// The steps that may follow a failure, and the key that counts its tries: failures with the same stack share its tries.
-    /// `decision`: what the provider's client decided about this failure, if it differs from the category's default.
+    /// The steps that may follow a failure, and the key that counts its tries:
+    /// failures with the same stack share its tries. `decision`: what the
+    /// provider's client decided about this failure, if it differs from the
+    /// category's default.
     pub(crate) fn for_failure(
         &self,
         category: Category,
@@ -70,7 +72,8 @@ impl<'p> Stacks<'p> {
         (key, steps)
     }
 
-    /// Whether a further try is left out only since the node is not idempotent, which the error then says.
+    /// Whether a further try is left out only since the node is not idempotent,
+    /// which the error then says.
     pub(super) fn withhold(&self, category: Category, decision: Option<Retry>) -> bool {
         if self.node.idempotent {
             return false;
@@ -127,7 +130,8 @@ impl<'p> Stacks<'p> {
         })
     }
 
-    /// What `retries = n` and its like are short for: the request again, then the fallback model, then the fallback value.
+    /// What `retries = n` and its like are short for: the request again, then the
+    /// fallback model, then the fallback value.
     fn group_steps(&self, group: Failures, times: u32) -> Vec<Recovery> {
         let mut steps = Vec::with_capacity(3);
         if times > 0 {
@@ -187,7 +191,8 @@ impl<'p> Stacks<'p> {
         steps
     }
 
-    /// How many corrections follow bad answers, if nothing else does. Most calls are of this kind, and need no stack to know it.
+    /// How many corrections follow bad answers, if nothing else does. Most calls
+    /// are of this kind, and need no stack to know it.
     pub(crate) fn only_corrections(&self) -> Option<u32> {
         let has_stacks = self.levels.iter().any(|level| !level.recover.is_empty());
         let has_others = self.fallback_model().is_some() || self.node.fallback;
@@ -206,8 +211,9 @@ fn stack_in(level: &Settings, failures: Failures) -> Option<&[Recovery]> {
     Some(steps)
 }
 
-/// The group whose stack a failure has if its category has none. A provider's client may decide that this failure is one of
-/// another group than its category. `None`: of the group stop, which nothing recovers.
+/// The group whose stack a failure has if its category has none. A provider's
+/// client may decide that this failure is one of another group than its category.
+/// `None`: of the group stop, which nothing recovers.
 fn group(category: Category, decision: Option<Retry>) -> Option<Failures> {
     match (decision, category.group()) {
         (Some(Retry::Transport), _) => Some(Failures::Transport),

@@ -8,8 +8,8 @@ use super::stacks::Stacks;
 use crate::limits::TimeLeft;
 use crate::settings::Settings;
 
-/// A random part of 0.5 s · 2ⁿ, at most 8 s ("full jitter", AWS Architecture Blog), so that clients that failed
-/// together do not return together.
+/// A random part of 0.5 s · 2ⁿ, at most 8 s ("full jitter", AWS Architecture Blog),
+/// so that clients that failed together do not return together.
 pub(super) fn jitter(tries: u32) -> Duration {
     Duration::from_millis(500)
         .saturating_mul(1 << tries.min(4))
@@ -65,7 +65,8 @@ impl Backoff {
     }
 }
 
-/// A number from 0 up to 1. The standard library's random keys are enough for a wait, so there is no crate for it.
+/// A number from 0 up to 1. The standard library's random keys are enough for a
+/// wait, so there is no crate for it.
 fn random() -> f64 {
     let bits = RandomState::new().hash_one(0_u8) >> 11;
     bits as f64 / (1_u64 << 53) as f64

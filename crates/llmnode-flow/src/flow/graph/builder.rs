@@ -56,8 +56,8 @@ impl<S> FlowBuilder<S> {
         }
     }
 
-    /// Adds an edge from a step, for the action of this name. An empty name is `"default"`, the action of steps that decide
-    /// nothing.
+    /// Adds an edge from a step, for the action of this name. An empty name is
+    /// `"default"`, the action of steps that decide nothing.
     pub fn on(
         mut self,
         from: impl Into<String>,
@@ -74,7 +74,8 @@ impl<S> FlowBuilder<S> {
         self
     }
 
-    /// Adds an edge from a step that decides nothing: short for [`on`](FlowBuilder::on) with `"default"`.
+    /// Adds an edge from a step that decides nothing: short for
+    /// [`on`](FlowBuilder::on) with `"default"`.
     pub fn then(self, from: impl Into<String>, to: impl Into<EdgeTarget>) -> Self {
         self.on(from, DEFAULT, to)
     }
@@ -112,7 +113,8 @@ impl<S: Send + Sync + 'static> FlowBuilder<S> {
         self.step_in::<N, S>(label, |state| state)
     }
 
-    /// Adds a step whose node this function makes each time the flow reaches it. The `prep` of the node is not called.
+    /// Adds a step whose node this function makes each time the flow reaches it.
+    /// The `prep` of the node is not called.
     pub fn step_with<N>(
         self,
         label: impl Into<String>,
@@ -132,9 +134,10 @@ impl<S: Send + Sync + 'static> FlowBuilder<S> {
         )
     }
 
-    /// Adds a step whose node this function makes each time the flow reaches it. Its name in pictures, records and the journal is
-    /// known only at run time. `actions` lists all actions of the step.
-    /// If the function fails, the flow ends with [`prep_error`](llmnode_runtime::Category::PrepError); a
+    /// Adds a step whose node this function makes each time the flow reaches it.
+    /// Its name in pictures, records and the journal is known only at run time.
+    /// `actions` lists all actions of the step. If the function fails, the flow
+    /// ends with [`prep_error`](llmnode_runtime::Category::PrepError); a
     /// [`NodeError`](llmnode_runtime::NodeError) keeps its category. The `prep` of a [`Step`](crate::flow::Step) is not called.
     pub fn made<N, A>(
         self,

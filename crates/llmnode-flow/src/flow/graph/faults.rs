@@ -50,7 +50,8 @@ pub(super) enum FlowFault {
         action: String,
     },
     #[error(
-        "`{label}` has no edge for its action `{action}`; add `.on(\"{label}\", \"{action}\", ..)`, with `EdgeTarget::End` to end the flow"
+        "`{label}` has no edge for its action `{action}`; add `.on(\"{label}\", \"{action}\", \
+         ..)`, with `EdgeTarget::End` to end the flow"
     )]
     MissingEdge {
         /// The step.

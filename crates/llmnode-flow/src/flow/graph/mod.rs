@@ -18,9 +18,10 @@ use super::outline::{OuterFlows, Outline};
 use super::table::{Arm, EdgeSelector, ErasedStep, Table, TableStep};
 use llmnode_runtime::{BoxFuture, NodeError};
 
-/// A flow that is known only at run time: its steps are added one by one, and it routes by the [names](super::Action) of
-/// actions. It returns the action of its last step.
-/// It does not change after [`build`](FlowBuilder::build), which reports all faults at once. Clones share it.
+/// A flow that is known only at run time: its steps are added one by one, and it
+/// routes by the [names](super::Action) of actions. It returns the action of its
+/// last step. It does not change after [`build`](FlowBuilder::build), which reports
+/// all faults at once. Clones share it.
 ///
 /// ```
 /// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_flow::*; }
@@ -63,8 +64,9 @@ use llmnode_runtime::{BoxFuture, NodeError};
 /// # Ok::<(), NodeError>(()) }).unwrap();
 /// # Ok::<(), NodeError>(())
 /// ```
-/// An action without an edge is a `config_error` that names the step, the action and the existing edges. `build` reports what can
-/// be known earlier, such as an action of the step's type that has no edge.
+/// An action without an edge is a `config_error` that names the step, the action
+/// and the existing edges. `build` reports what can be known earlier, such as an
+/// action of the step's type that has no edge.
 pub struct Flow<S>(Arc<Table<S, ActionName>>);
 
 type ActionName = Cow<'static, str>;

@@ -144,7 +144,8 @@ impl DrawingBuilder<'_> {
             self.arrow(begin_of(id), entry, String::new(), kind);
         }
         let marks = self.edges(steps, &ids, id, at);
-        // A nested flow without an end cannot be left, but its step's arrows still need a box to start from.
+        // A nested flow without an end cannot be left, but its step's arrows still
+        // need a box to start from.
         if marks.end || !at.is_start() {
             items.push(mark(end_of(id), Shape::End));
         }
@@ -159,7 +160,8 @@ impl DrawingBuilder<'_> {
         items
     }
 
-    /// The arrows between the steps of a flow. Returns which boxes they need beside those of the steps.
+    /// The arrows between the steps of a flow. Returns which boxes they need beside
+    /// those of the steps.
     fn edges(
         &mut self,
         steps: &[OutlineStep],

@@ -25,7 +25,8 @@ impl Outline {
 }
 
 impl FlowRecord {
-    /// The flow's picture for Mermaid, with the path that was taken: how often, how long and with how many tokens.
+    /// The flow's picture for Mermaid, with the path that was taken: how often, how
+    /// long and with how many tokens.
     pub fn mermaid(&self) -> String {
         mermaid::draw(&Drawing::new(&self.outline, Some(self)))
     }

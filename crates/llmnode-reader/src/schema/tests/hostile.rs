@@ -67,7 +67,8 @@ fn references_in_a_circle_or_in_a_long_row_end() {
     });
 }
 
-/// A definition that refers to itself from many places, so that looking again at each would never end.
+/// A definition that refers to itself from many places, so that looking again at
+/// each would never end.
 #[test]
 fn unions_of_a_type_with_itself_are_looked_through_once() {
     let again: Vec<Value> = vec![json!({"$ref": "#/$defs/U"}); 200];
@@ -119,7 +120,8 @@ fn what_is_too_large_for_strict_mode_is_told_before_the_call() {
     }
 }
 
-/// A chain of eleven types, each within the other; and one that is deep only because it contains itself.
+/// A chain of eleven types, each within the other; and one that is deep only
+/// because it contains itself.
 #[test]
 fn levels_are_counted_through_references() {
     let link = |at: usize| object([("next".to_owned(), json!({"$ref": format!("#/$defs/D{at}")}))]);

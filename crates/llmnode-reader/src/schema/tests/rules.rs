@@ -1,5 +1,5 @@
-//! The rules of the dialects, each as its providers state it, by a checker that knows nothing of how schemas are
-//! written. A fault is said with its place.
+//! The rules of the dialects, each as its providers state it, by a checker that
+//! knows nothing of how schemas are written. A fault is said with its place.
 
 use serde_json::{Map, Value};
 
@@ -80,7 +80,8 @@ pub(crate) fn strict(root: &Value) -> Vec<String> {
     check.faults
 }
 
-/// What of the rules for plain schemas one breaks: providers want an object, and references that lead somewhere.
+/// What of the rules for plain schemas one breaks: providers want an object, and
+/// references that lead somewhere.
 pub(crate) fn plain(root: &Value) -> Vec<String> {
     let mut faults = Vec::new();
     if root["type"] != "object"
@@ -359,7 +360,8 @@ impl Check<'_> {
     }
 }
 
-/// What breaks the rules of Gemini's `responseJsonSchema`. <https://ai.google.dev/api/generate-content#GenerationConfig>
+/// What breaks the rules of Gemini's `responseJsonSchema`.
+/// <https://ai.google.dev/api/generate-content#GenerationConfig>
 #[allow(dead_code, reason = "not all tests ask Google")]
 pub(super) fn gemini(schema: &Value) -> Vec<String> {
     const WORDS: [&str; 14] = [
@@ -479,9 +481,11 @@ pub(super) fn anthropic(schema: &Value) -> Vec<String> {
     found
 }
 
-/// What breaks the rules for a schema that is not enforced, as outputs and parameters of tools are sent. `profile`: the API.
-/// OpenAI and LM Studio refuse objects without `properties` and lists without `items`, Anthropic names, Gemini's older
-/// `parameters` empty `properties`, a missing type and references; llama.cpp reads `{}` as an object.
+/// What breaks the rules for a schema that is not enforced, as outputs and
+/// parameters of tools are sent. `profile`: the API. OpenAI and LM Studio refuse
+/// objects without `properties` and lists without `items`, Anthropic names,
+/// Gemini's older `parameters` empty `properties`, a missing type and references;
+/// llama.cpp reads `{}` as an object.
 #[allow(dead_code, reason = "not all tests look at what is sent")]
 pub(crate) fn sent(root: &Value, profile: &str) -> Vec<String> {
     let mut faults = Vec::new();
