@@ -65,16 +65,17 @@ fn allowed(app: &App, request: &Request) -> Result<(), (StatusCode, &'static str
             "the key is missing or wrong: open the URL that was printed",
         ));
     }
-    let is_json = || {
-        let kind = one(headers, &header::CONTENT_TYPE).unwrap_or_default();
-        kind.split(';')
-            .next()
-            .is_some_and(|kind| kind.trim() == "application/json")
-    };
-    if request.method() == Method::POST && !is_json() {
+    if request.method() == Method::POST && !is_json(headers) {
         return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, "send application/json"));
     }
     Ok(())
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = one(headers, &header::CONTENT_TYPE).unwrap_or_default();
+    kind.split(';')
+        .next()
+        .is_some_and(|kind| kind.trim() == "application/json")
 }
 
 /// A header that occurs once.

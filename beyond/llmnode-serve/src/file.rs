@@ -123,7 +123,8 @@ impl GraphFile {
             ));
         }
         let metadata = fs::metadata(&self.path)?;
-        let (mut changed, mut bytes) = (metadata.modified()?, metadata.len());
+        let mut changed = metadata.modified()?;
+        let mut bytes = metadata.len();
         let folder = self.canonical.parent().filter(|_| self.has_subgraphs);
         for entry in folder
             .map(fs::read_dir)
@@ -239,7 +240,8 @@ fn written_nodes(whole: &str) -> Vec<WrittenNode> {
     let Ok(RawNodes { nodes }) = serde_json::from_str(whole.trim_start_matches('\u{feff}')) else {
         return Vec::new();
     };
-    let (mut line, mut counted) = (1, 0);
+    let mut line = 1;
+    let mut counted = 0;
     nodes
         .into_iter()
         .map(|node: &RawValue| {
@@ -269,6 +271,14 @@ fn written_nodes(whole: &str) -> Vec<WrittenNode> {
         .collect()
 }
 
+/// Where an edge leads, as an [`Outline`] is written.
+fn target(edge: &Value) -> Value {
+    match text(edge, "target") {
+        "END" => json!("end"),
+        step => json!({"step": step}),
+    }
+}
+
 /// For a file with mistakes: its nodes and edges, as far as they exist.
 fn written_outline(file: &Value) -> Option<Outline> {
     let mut seen = HashSet::new();
@@ -287,12 +297,11 @@ fn written_outline(file: &Value) -> Option<Outline> {
         .iter()
         .map(|node| {
             let from = edges.get(text(node, "id")).into_iter().flatten();
-            let to = |edge: &Value| match text(edge, "target") {
-                "END" => json!("end"),
-                step => json!({"step": step}),
-            };
-            let edges: Vec<Value> = from.map(|edge| json!([text(edge, "sourceHandle"), to(edge)])).collect();
-            json!({"label": text(node, "id"), "place": {"node": text(node, "type")}, "edges": edges})
+            let edges: Vec<Value> = from
+                .map(|edge| json!([text(edge, "sourceHandle"), target(edge)]))
+                .collect();
+            let place = json!({"node": text(node, "type")});
+            json!({"label": text(node, "id"), "place": place, "edges": edges})
         })
         .collect();
     serde_json::from_value(json!({"flow": [text(file, "name"), steps]})).ok()

@@ -37,13 +37,13 @@ pub(crate) fn read(graph: &Graph, inputs: Value) -> Result<Value, String> {
 /// where none is required.
 pub(crate) fn answer(question: &Question, typed: Map<String, Value>) -> Result<Value, String> {
     let schema = &question.schema;
-    let required = schema["required"].as_array();
-    let is_required =
-        |name: &str| required.is_some_and(|names| names.iter().any(|one| one == name));
+    let required: &[Value] = schema["required"].as_array().map_or(&[], Vec::as_slice);
     let mut answer = Map::new();
     for (name, value) in typed {
         let value = match value {
-            Value::String(text) if text.is_empty() && !is_required(&name) => None,
+            Value::String(text) if text.is_empty() && !required.iter().any(|one| *one == name) => {
+                None
+            }
             Value::String(text) => typed_input(schema["properties"].get(&name), &text)
                 .map_err(|why| format!("{name}: {why}"))?,
             value => Some(value),
@@ -67,7 +67,8 @@ pub(crate) fn panel(index: usize, file: &GraphFile, options: &Options) -> Html {
             let id = format!("message-{index}");
             label(html, &id, "User message, for agents without a prompt");
             text(html, &id, MESSAGE, "");
-            let (id, most) = (format!("requests-{index}"), options.requests.to_string());
+            let id = format!("requests-{index}");
+            let most = options.requests.to_string();
             label(html, &id, "Requests at most");
             let attributes = [
                 ("id", &*id),

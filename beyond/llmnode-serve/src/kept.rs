@@ -179,10 +179,8 @@ impl Store {
 
     /// As a whole or not at all.
     fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let (new, path) = (
-            self.folder.join(format!("{name}.new")),
-            self.folder.join(name),
-        );
+        let new = self.folder.join(format!("{name}.new"));
+        let path = self.folder.join(name);
         let mut file = private().create(true).truncate(true).open(&new)?;
         file.write_all(bytes)?;
         file.sync_data()?;

@@ -98,8 +98,8 @@ impl Part {
 
 /// For the title of the page and its first line. `busy`: nothing can be run.
 fn now(state: &State) -> Value {
-    let last = || state.history.runs.front().filter(|run| run.is_of_now);
-    match (&state.run, last()) {
+    let last = state.history.runs.front().filter(|run| run.is_of_now);
+    match (&state.run, last) {
         (Some(run), _) => match &run.waiting {
             Some(waiting) => {
                 let names: Vec<String> = waiting
@@ -360,15 +360,12 @@ fn run(run: Option<&Running>) -> Html {
     let Some(run) = run else { return html };
     html.section("Run", |html| {
         html.element("p", &[("role", "status")], |html| {
-            let (class, word) = (
-                "pill wait",
-                if run.waiting.is_some() {
-                    "waits for you"
-                } else {
-                    "running"
-                },
-            );
-            html.leaf("span", class, word);
+            let word = if run.waiting.is_some() {
+                "waits for you"
+            } else {
+                "running"
+            };
+            html.leaf("span", "pill wait", word);
             html.text(" ");
             // Without the time, which changes all the time.
             html.text(figures(&run.recording).sentence);
@@ -427,10 +424,8 @@ fn outcome(state: &State) -> Html {
 }
 
 fn save(html: &mut Html, run: &Ended, word: &str) {
-    let (href, name) = (
-        format!("/pages/{}", run.page_key),
-        format!("run-{}.html", run.number),
-    );
+    let href = format!("/pages/{}", run.page_key);
+    let name = format!("run-{}.html", run.number);
     html.element("a", &[("href", &href), ("download", &name)], |html| {
         html.text(word)
     });

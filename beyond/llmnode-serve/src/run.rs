@@ -180,17 +180,11 @@ async fn drive(
     match outcome {
         None => Ending::of("stopped", values),
         Some(Ok(_)) => Ending::of("completed", values),
-        Some(Err(error)) => {
-            let (outcome, error) = (
-                error.category().to_string(),
-                Some(redactor.text(&error.to_string())),
-            );
-            Ending {
-                outcome,
-                error,
-                values,
-            }
-        }
+        Some(Err(error)) => Ending {
+            outcome: error.category().to_string(),
+            error: Some(redactor.text(&error.to_string())),
+            values,
+        },
     }
 }
 

@@ -131,13 +131,12 @@ impl Cassette {
         let file = file.unwrap_or_default();
         let recorded_model = file.model.clone();
         let make: MakeModel = Box::new(move || Ok(Box::new(make()?) as Box<dyn ChatModel>));
-        let (file, make) = (Mutex::new(file), Mutex::new(Some(make)));
         let recorder = Recorder {
             path,
             mode,
             redactor,
-            file,
-            make,
+            file: Mutex::new(file),
+            make: Mutex::new(Some(make)),
             recorded_model,
             model: OnceLock::new(),
         };

@@ -16,8 +16,8 @@ enum Line<'t> {
 /// shown only near a difference. Trailing blanks and control characters of changed
 /// lines are visible.
 pub(crate) fn diff(expected: &str, found: &str) -> String {
-    let (expected, found): (Vec<_>, Vec<_>) =
-        (expected.split('\n').collect(), found.split('\n').collect());
+    let expected: Vec<&str> = expected.split('\n').collect();
+    let found: Vec<&str> = found.split('\n').collect();
     let lines = compare(&expected, &found);
     let mut text = String::new();
     let mut hidden = 0;
@@ -61,23 +61,19 @@ fn visible(line: &str) -> String {
 
 /// Common beginning and end, and the longest common subsequence between them.
 fn compare<'t>(expected: &[&'t str], found: &[&'t str]) -> Vec<Line<'t>> {
-    let same = |pair: &(&&str, &&str)| pair.0 == pair.1;
-    let head = expected.iter().zip(found).take_while(same).count();
-    let tail = expected[head..]
-        .iter()
-        .rev()
-        .zip(found[head..].iter().rev())
-        .take_while(same)
-        .count();
-    let (e, f) = (
-        &expected[head..expected.len() - tail],
-        &found[head..found.len() - tail],
-    );
+    let head = equal_lines(expected.iter().zip(found));
+    let expected_rest = &expected[head..];
+    let found_rest = &found[head..];
+    let tail = equal_lines(expected_rest.iter().rev().zip(found_rest.iter().rev()));
+    let expected_middle = &expected_rest[..expected_rest.len() - tail];
+    let found_middle = &found_rest[..found_rest.len() - tail];
     let mut lines: Vec<_> = expected[..head].iter().copied().map(Line::Both).collect();
-    let longest = longest_common(e, f);
-    let (mut i, mut j) = (0, 0);
-    while i < e.len() || j < f.len() {
-        let line = match (e.get(i), f.get(j)) {
+    // From each pair of positions, the way that leaves more common lines is taken.
+    let longest = longest_common(expected_middle, found_middle);
+    let mut i = 0;
+    let mut j = 0;
+    while i < expected_middle.len() || j < found_middle.len() {
+        let line = match (expected_middle.get(i), found_middle.get(j)) {
             (Some(one), Some(other)) if one == other => Line::Both(one),
             (Some(one), Some(_)) if longest(i + 1, j) >= longest(i, j + 1) => Line::Expected(one),
             (_, Some(other)) => Line::Found(other),
@@ -95,6 +91,11 @@ fn compare<'t>(expected: &[&'t str], found: &[&'t str]) -> Vec<Line<'t>> {
             .map(Line::Both),
     );
     lines
+}
+
+/// How many pairs are equal before the first that is not.
+fn equal_lines<'a>(pairs: impl Iterator<Item = (&'a &'a str, &'a &'a str)>) -> usize {
+    pairs.take_while(|(one, other)| one == other).count()
 }
 
 /// By the positions from which both texts are compared; all 0 if there are too many pairs.

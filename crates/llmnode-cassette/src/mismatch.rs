@@ -14,19 +14,25 @@ pub(crate) fn nearest_entry_diff<'a>(
     let wanted = request_key.lines();
     let lines: HashSet<&str> = wanted.lines().collect();
     let words: HashSet<&str> = wanted.split_whitespace().collect();
-    let likeness = |entry: &String| {
-        let same = entry.lines().filter(|line| lines.contains(line)).count();
-        let (known, strange): (Vec<_>, Vec<_>) = entry
-            .split_whitespace()
-            .partition(|word| words.contains(word));
-        (
-            same,
-            known.len().saturating_sub(strange.len()),
-            Reverse(strange.len()),
-        )
-    };
     let mut recorded: Vec<String> = entries.map(RequestKey::lines).collect();
     recorded.sort_unstable();
-    let best = recorded.iter().max_by_key(|entry| likeness(entry))?;
-    Some(diff(best, &wanted))
+    let nearest = recorded
+        .iter()
+        .max_by_key(|entry| likeness(entry, &lines, &words))?;
+    Some(diff(nearest, &wanted))
+}
+
+/// Equal lines count first, then the words: a long line that differs in one word is
+/// nearer than one about something else.
+fn likeness(
+    entry: &str,
+    lines: &HashSet<&str>,
+    words: &HashSet<&str>,
+) -> (usize, usize, Reverse<usize>) {
+    let same = entry.lines().filter(|line| lines.contains(line)).count();
+    let (known, strange): (Vec<_>, Vec<_>) = entry
+        .split_whitespace()
+        .partition(|word| words.contains(word));
+    let more_known = known.len().saturating_sub(strange.len());
+    (same, more_known, Reverse(strange.len()))
 }

@@ -146,27 +146,26 @@ fn tool(tool: &ToolSpec) -> Result<Value, serde_json::Error> {
 
 /// Ids differ from run to run, so calls are numbered in the order of appearance.
 fn number_calls(messages: &mut [Value]) {
-    let mut known: Vec<Value> = Vec::new();
-    let mut number = |id: &mut Value| {
-        let at = known
-            .iter()
-            .position(|known| known == id)
-            .unwrap_or_else(|| {
-                known.push(id.clone());
-                known.len() - 1
-            });
-        *id = format!("call_{}", at + 1).into();
-    };
+    let mut ids: Vec<Value> = Vec::new();
     for message in messages {
         let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut);
-        calls
-            .into_iter()
-            .flatten()
-            .for_each(|call| number(&mut call["id"]));
+        for call in calls.into_iter().flatten() {
+            number_id(&mut call["id"], &mut ids);
+        }
         if let Some(id) = message.get_mut("tool_call_id") {
-            number(id);
+            number_id(id, &mut ids);
         }
     }
+}
+
+/// `ids`: those that have a number already.
+fn number_id(id: &mut Value, ids: &mut Vec<Value>) {
+    let at = ids.iter().position(|known| known == id);
+    let at = at.unwrap_or_else(|| {
+        ids.push(id.clone());
+        ids.len() - 1
+    });
+    *id = format!("call_{}", at + 1).into();
 }
 
 fn sorted(value: Value) -> Value {

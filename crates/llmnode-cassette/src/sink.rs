@@ -81,7 +81,8 @@ fn clean_reasoning(mut pieces: Vec<ReasoningPiece>, redactor: &Redactor) -> Vec<
         .zip(clean.bytes())
         .take_while(|(one, other)| one == other)
         .count();
-    let (mut kept, mut end) = (0, 0);
+    let mut kept = 0;
+    let mut end = 0;
     while let Some(piece) = pieces
         .get(kept)
         .filter(|piece| end + piece.text.len() <= same)
@@ -173,8 +174,11 @@ impl Sink for RecordingSink<'_> {
                 self.text.push_str(text);
             }
             Delta::Reasoning(text) => {
-                let (at, text) = (self.text.len(), text.to_owned());
-                self.stream.reasoning.push(ReasoningPiece { at, text });
+                let piece = ReasoningPiece {
+                    at: self.text.len(),
+                    text: text.to_owned(),
+                };
+                self.stream.reasoning.push(piece);
             }
             _ => {}
         }

@@ -80,13 +80,12 @@ fn clean_example(value: &mut Value) {
 }
 
 pub(crate) fn has_hidden(schema: &Value) -> bool {
-    let hidden = |text: &str| text.contains(is_unseen);
     match schema {
-        Value::String(text) => hidden(text),
+        Value::String(text) => text.contains(is_unseen),
         Value::Array(items) => items.iter().any(has_hidden),
         Value::Object(members) => members
             .iter()
-            .any(|(name, value)| hidden(name) || has_hidden(value)),
+            .any(|(name, value)| name.contains(is_unseen) || has_hidden(value)),
         _ => false,
     }
 }

@@ -178,7 +178,8 @@ impl HttpClient {
         &self,
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
-        let (mut work, mut given_up) = (pin!(work), pin!(self.attempt.clone().given_up()));
+        let mut work = pin!(work);
+        let mut given_up = pin!(self.attempt.clone().given_up());
         poll_fn(|cx| match given_up.as_mut().poll(cx) {
             Poll::Ready(()) => Poll::Ready(Err(StreamableHttpError::TransportChannelClosed)),
             Poll::Pending => work.as_mut().poll(cx),
@@ -523,14 +524,8 @@ fn is_page(kind: Option<&str>, said: &[u8]) -> bool {
 
 /// The announced length is not trusted: memory grows with what arrives.
 async fn read(body: &mut ResponseBody, max_size: usize) -> Result<Vec<u8>, Failure> {
-    let too_large = || {
-        Failure::unreadable(
-            "answered with too much",
-            format!("more than {max_size} bytes"),
-        )
-    };
     if body.length().is_some_and(|length| length > max_size as u64) {
-        return Err(too_large());
+        return Err(too_large(max_size));
     }
     let mut read = Vec::new();
     while let Some(bytes) = body
@@ -539,11 +534,18 @@ async fn read(body: &mut ResponseBody, max_size: usize) -> Result<Vec<u8>, Failu
         .map_err(|error| Failure::lost(error.cause()))?
     {
         if bytes.len() > max_size - read.len() {
-            return Err(too_large());
+            return Err(too_large(max_size));
         }
         read.extend_from_slice(&bytes);
     }
     Ok(read)
+}
+
+fn too_large(max_size: usize) -> Failure {
+    Failure::unreadable(
+        "answered with too much",
+        format!("more than {max_size} bytes"),
+    )
 }
 
 async fn begin(body: &mut ResponseBody, max_size: usize) -> Vec<u8> {

@@ -281,12 +281,11 @@ fn is_text(block: &Value) -> bool {
 
 fn mended_block(block: Value) -> Value {
     const KNOWN: [&str; 5] = ["text", "image", "audio", "resource", "resource_link"];
-    let text = |text: String| json!({"type": "text", "text": text});
     let mut members = match block {
         Value::Object(members) => members,
-        Value::String(said) => return text(said),
+        Value::String(said) => return text_block(said),
         other => {
-            return text(format!(
+            return text_block(format!(
                 "[a block was left out: it is {}, not an object]",
                 kind_of(&other)
             ));
@@ -301,14 +300,18 @@ fn mended_block(block: Value) -> Value {
         return block;
     }
     match kind {
-        Some(kind) if KNOWN.contains(&kind.as_str()) => text(format!(
+        Some(kind) if KNOWN.contains(&kind.as_str()) => text_block(format!(
             "[a block of the type `{kind}` was left out: it cannot be read]"
         )),
-        Some(kind) => text(format!(
+        Some(kind) => text_block(format!(
             "[a block of the type `{kind}` was left out: no such type is known]"
         )),
-        None => text("[a block was left out: it has no type]".to_owned()),
+        None => text_block("[a block was left out: it has no type]".to_owned()),
     }
+}
+
+fn text_block(text: String) -> Value {
+    json!({"type": "text", "text": text})
 }
 
 #[cfg(test)]

@@ -99,7 +99,6 @@ impl Program {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = command.spawn()?;
-        let no_pipe = || io::Error::other("it has no standard input or output");
         let input = child.stdin().take().ok_or_else(no_pipe)?;
         let output = child.stdout().take().ok_or_else(no_pipe)?;
         let log = tokio::spawn(forward_log(child.stderr().take(), server.to_owned()));
@@ -233,13 +232,9 @@ impl ChildTransport {
     /// The message of a line, if it is one that somebody waits for.
     fn read(&mut self, line: &[u8]) -> Option<ServerJsonRpcMessage> {
         let message = small_tree(line)?;
-        let answers = |id: &RequestId| {
-            message.get("method").is_none()
-                && serde_json::to_value(id).is_ok_and(|id| id == message["id"])
-        };
         let awaited = match &self.discovery {
-            Discovery::GivenUp(id) if answers(id) => return None,
-            Discovery::Awaited { id, .. } if answers(id) => Some(Awaited {
+            Discovery::GivenUp(id) if answers(&message, id) => return None,
+            Discovery::Awaited { id, .. } if answers(&message, id) => Some(Awaited {
                 id: message["id"].clone(),
                 is_discovery: true,
             }),
@@ -256,6 +251,16 @@ impl ChildTransport {
             }
         }
     }
+}
+
+/// Whether it is the answer to the request with the id: a request of the server may
+/// have the same one.
+fn answers(message: &serde_json::Value, id: &RequestId) -> bool {
+    message.get("method").is_none() && serde_json::to_value(id).is_ok_and(|id| id == message["id"])
+}
+
+fn no_pipe() -> io::Error {
+    io::Error::other("it has no standard input or output")
 }
 
 /// Lines of bounded length. A longer one is dropped.
@@ -345,10 +350,12 @@ pub(crate) type LogTask = JoinHandle<String>;
 
 /// The log is read beyond the limit, so that the child never blocks on it.
 async fn forward_log(log: Option<ChildStderr>, server: String) -> String {
-    let (mut buffer, mut forwarded, mut end) = ([0; 4096], 0, Vec::new());
     let Some(mut log) = log else {
         return String::new();
     };
+    let mut buffer = [0; 4096];
+    let mut forwarded = 0;
+    let mut end = Vec::new();
     while let Ok(length @ 1..) = log.read(&mut buffer).await {
         end.extend_from_slice(&buffer[..length]);
         end.drain(..end.len().saturating_sub(LOG_TAIL_BYTES));

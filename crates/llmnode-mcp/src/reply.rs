@@ -9,8 +9,10 @@ const IMAGE_BYTES: usize = MAX_IMAGE_BYTES - MAX_IMAGES * 128;
 
 /// Links stay text: nobody follows them. `Err`: the tool failed.
 pub(crate) fn reply(result: &CallToolResult) -> Result<ToolReply, BoxError> {
-    let (mut lines, mut images) = (Vec::new(), Vec::new());
-    let (mut bytes, mut left_out) = (0, 0);
+    let mut lines = Vec::new();
+    let mut images = Vec::new();
+    let mut bytes = 0;
+    let mut left_out = 0;
     for block in &result.content {
         match block {
             ContentBlock::Text(text) => lines.push(text.text.clone()),

@@ -453,10 +453,11 @@ impl McpServer {
             .map_err(|why| connection.fault(Category::ConfigError, &why))?;
         if let Approval::Named(names) = approval {
             // One that was left out is called by nobody.
-            let is_there = |name: &String| {
-                listed.iter().any(|tool| tool.own == *name) || fetched.left_out.0.contains_key(name)
-            };
-            if let Some(name) = names.iter().find(|name| !is_there(name)) {
+            let unknown = names.iter().find(|name| {
+                let is_listed = listed.iter().any(|tool| tool.own == **name);
+                !is_listed && !fetched.left_out.0.contains_key(*name)
+            });
+            if let Some(name) = unknown {
                 let why = format!("`require_approval` names {name:?}, which is none of its tools");
                 return Err(connection.fault(Category::ConfigError, &why));
             }

@@ -56,13 +56,12 @@ impl Client {
     /// # Errors
     /// A `config_error`: it is no URL of a server, or the token cannot be sent.
     pub fn with_token(url: &str, token: &str) -> Result<Self, NodeError> {
-        let wrong = |_| {
+        let mut value = HeaderValue::from_str(&format!("Bearer {token}")).map_err(|_| {
             NodeError::new(
                 Category::ConfigError,
                 "the token holds a character that headers cannot have",
             )
-        };
-        let mut value = HeaderValue::from_str(&format!("Bearer {token}")).map_err(wrong)?;
+        })?;
         value.set_sensitive(true);
         Client::create(url, Some(value))
     }
@@ -215,16 +214,14 @@ impl Client {
         path: &str,
         body: Option<&Value>,
     ) -> Result<Value, NodeError> {
-        let slow = || {
+        let answer = tokio::time::timeout(ANSWER, self.ask(method, path, body)).await;
+        answer.map_err(|_| {
             let message = format!(
                 "{}: no answer within {ANSWER:?}; is a worker there, and registered?",
                 self.url
             );
             NodeError::new(Category::Timeout, message)
-        };
-        tokio::time::timeout(ANSWER, self.ask(method, path, body))
-            .await
-            .map_err(|_| slow())?
+        })?
     }
 
     async fn ask(

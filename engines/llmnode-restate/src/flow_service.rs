@@ -33,11 +33,16 @@ where
     S: Serialize + DeserializeOwned + Send + Sync + 'static,
     F: for<'r> RunFlow<'r, S, Action: Serialize + DeserializeOwned + Send> + Send + 'static,
 {
-    let (make, flow) = (Arc::new(make), Arc::new(flow));
+    let make = Arc::new(make);
+    let flow = Arc::new(flow);
     Arc::new(move |input: Value, settling: Settling| {
-        let (make, flow) = (Arc::clone(&make), Arc::clone(&flow));
+        let make = Arc::clone(&make);
+        let flow = Arc::clone(&flow);
+        // The flow may be started from its journal more than once, each time with a run of its own.
         Replay::new(move |start| {
-            let (make, flow, input) = (Arc::clone(&make), flow(), input.clone());
+            let make = Arc::clone(&make);
+            let flow = flow();
+            let input = input.clone();
             let start = settling.iter().fold(start, |start, settles| settles(start));
             async move {
                 let mut run = make(read(input)?).await.map_err(of_the_program)?;
@@ -58,15 +63,18 @@ pub(crate) fn read<I: DeserializeOwned>(input: Value) -> Result<I, NodeError> {
 }
 
 pub(crate) fn ended<S: Serialize, A: Serialize>(state: &S, action: &A) -> Result<Ended, NodeError> {
-    let json = |error| {
+    Ok(Ended {
+        state: as_json(state)?,
+        action: as_json(action)?,
+    })
+}
+
+fn as_json(value: &impl Serialize) -> Result<Value, NodeError> {
+    serde_json::to_value(value).map_err(|error| {
         NodeError::new(
             Category::ConfigError,
             format!("what came of the flow cannot be written as JSON: {error}"),
         )
-    };
-    Ok(Ended {
-        state: serde_json::to_value(state).map_err(json)?,
-        action: serde_json::to_value(action).map_err(json)?,
     })
 }
 
@@ -95,9 +103,12 @@ where
 {
     let make = Arc::new(make);
     Arc::new(move |input: Value, settling: Settling| {
-        let (make, graph) = (Arc::clone(&make), graph.clone());
+        let make = Arc::clone(&make);
+        let graph = graph.clone();
         Replay::new(move |start| {
-            let (make, graph, input) = (Arc::clone(&make), graph.clone(), input.clone());
+            let make = Arc::clone(&make);
+            let graph = graph.clone();
+            let input = input.clone();
             let start = settling.iter().fold(start, |start, settles| settles(start));
             async move {
                 let state = graph.start(input)?;

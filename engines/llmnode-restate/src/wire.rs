@@ -75,8 +75,10 @@ impl Decision {
 
     /// Creates a decision that is the same for all calls that wait for an approval.
     pub fn all(status: &Status, approval: Approval) -> Self {
-        let is_approval = |call: &&WaitingCall| !call.wants_result && call.question.is_none();
-        let waiting = status.waiting.iter().filter(is_approval);
+        let waiting = status
+            .waiting
+            .iter()
+            .filter(|call| !call.wants_result && call.question.is_none());
         waiting.fold(Decision::on(status), |decision, call| {
             decision.call(&call.id, approval.clone())
         })
@@ -100,25 +102,27 @@ impl Decision {
         (self.calls, self.results)
     }
 
+    /// Whether nothing is left to say about the call.
+    fn decides(&self, call: &WaitingCall) -> bool {
+        let is_answered = self.results.contains_key(&call.id);
+        let approval = self.calls.get(&call.id);
+        let is_decided = approval.is_some_and(|approval| *approval != Approval::later());
+        match (call.wants_result, &call.question) {
+            (true, _) => is_answered,
+            // A question is answered or refused: a yes says nothing to it.
+            (false, Some(_)) => is_answered || (is_decided && approval != Some(&Approval::yes())),
+            (false, None) => is_decided,
+        }
+    }
+
     /// Why it is no decision on what waits.
     pub(crate) fn fault(&self, status: &Status) -> Option<String> {
         if let Some(fault) = not_now(self.wait, status, status.waiting.is_empty(), "a decision") {
             return Some(fault);
         }
-        let is_answered = |call: &WaitingCall| self.results.contains_key(&call.id);
-        let is_decided = |call: &WaitingCall| {
-            let decision = self.calls.get(&call.id);
-            decision.is_some_and(|approval| *approval != Approval::later())
-        };
-        let is_yes = |call: &WaitingCall| self.calls.get(&call.id) == Some(&Approval::yes());
-        let decided = |call: &WaitingCall| match (call.wants_result, &call.question) {
-            (true, _) => is_answered(call),
-            // A question is answered or refused: a yes says nothing to it.
-            (false, Some(_)) => is_answered(call) || (is_decided(call) && !is_yes(call)),
-            (false, None) => is_decided(call),
-        };
         let ids: Vec<&str> = status.waiting.iter().map(|call| &*call.id).collect();
-        if let Some(call) = status.waiting.iter().find(|call| !decided(call)) {
+        let undecided = status.waiting.iter().find(|call| !self.decides(call));
+        if let Some(call) = undecided {
             let kind = match (call.wants_result, &call.question) {
                 (true, _) => "a result",
                 (false, Some(_)) => "an answer",

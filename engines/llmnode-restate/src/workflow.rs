@@ -67,7 +67,8 @@ impl Workflow {
         ctx: SharedWorkflowContext<'_>,
         decision: Json<Decision>,
     ) -> Result<(), HandlerError> {
-        let (status, decision) = (status(&ctx).await?, decision.into_inner());
+        let status = status(&ctx).await?;
+        let decision = decision.into_inner();
         refuse(decision.fault(&status))?;
         keep_first(&ctx, &pause_name(status.wait), decision).await
     }
@@ -131,13 +132,13 @@ impl Workflow {
 
 async fn status(ctx: &SharedWorkflowContext<'_>) -> Result<Status, HandlerError> {
     let status = ctx.get::<Json<Status>>("status").await?;
-    let none = || {
+    let status = status.ok_or_else(|| {
         TerminalError::new_with_code(
             404,
             format!("there is no run {:?}, or it has not begun", ctx.key()),
         )
-    };
-    Ok(status.ok_or_else(none)?.into_inner())
+    })?;
+    Ok(status.into_inner())
 }
 
 async fn settle(ctx: &SharedWorkflowContext<'_>, settled: Settled) -> Result<(), HandlerError> {
@@ -231,8 +232,8 @@ fn keep(
     is_first: bool,
     max: u64,
 ) -> Result<Vec<u8>, HandlerError> {
-    let failure = |error: NodeError| format!("{}: {error}", error.category());
-    let kept = match entry.map_err(failure) {
+    let entry = entry.map_err(|error| format!("{}: {error}", error.category()));
+    let kept = match entry {
         Ok(entry) => Kept::Entry(entry),
         Err(failure) if is_first => Kept::Failed(failure),
         // Restate tries again.
@@ -307,11 +308,9 @@ impl Driver<'_, '_> {
     }
 
     async fn kept(&self, max: u64) -> Result<Result<Kept, serde_json::Error>, TerminalError> {
-        let (name, next, is_first) = (
-            self.replay.name(),
-            self.replay.next(),
-            self.status.failure.is_none(),
-        );
+        let name = self.replay.name();
+        let next = self.replay.next();
+        let is_first = self.status.failure.is_none();
         let kept = self
             .ctx
             .run(move || async move { keep(next.await, is_first, max) })

@@ -106,11 +106,11 @@ async fn once(replay: &Replay<Order>) -> Result<Entry, Error<Failed>> {
         max_interval: Duration::from_secs(60),
         ..StepOptions::default()
     };
-    let next = || {
+    dbos::step_with(&replay.name(), options, || {
         let next = replay.next();
         async { next.await.map_err(failed) }
-    };
-    dbos::step_with(&replay.name(), options, next).await
+    })
+    .await
 }
 
 /// Asks until a decision fits.

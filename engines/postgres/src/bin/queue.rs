@@ -36,7 +36,8 @@ impl TaskHandler for GoOn {
 /// Goes on with a run until it ends or waits for a person. After an error, the
 /// queue tries again later.
 async fn go_on(pool: &Pool, job: GoOn) -> Result<(), BoxError> {
-    let (id, steps) = (&job.run, steps(&history(pool, &job.run).await?)?);
+    let id = &job.run;
+    let steps = steps(&history(pool, id).await?)?;
     // A decision holds for its step, also after a crash in it.
     let sql = "SELECT input, CASE WHEN decided AND steps = $2 THEN paused END, (SELECT count(*) \
                FROM llmnode_journal WHERE run = $1) FROM llmnode_run WHERE run = $1";
@@ -59,7 +60,8 @@ async fn go_on(pool: &Pool, job: GoOn) -> Result<(), BoxError> {
 
 async fn stopped(pool: &Pool, id: &str, error: NodeError, records: i64) -> Result<(), BoxError> {
     let history = history(pool, id).await?;
-    let (category, paused) = (error.category(), error.paused());
+    let category = error.category();
+    let paused = error.paused();
     // Another process has taken the run over; or the table or the model is away; or
     // a person has to look.
     let passes = category == Category::Aborted || category.group() == Group::Transport;
@@ -68,8 +70,8 @@ async fn stopped(pool: &Pool, id: &str, error: NodeError, records: i64) -> Resul
     }
     let failure = paused.is_none().then(|| format!("{category}: {error}"));
     let paused = paused.as_ref().map(serde_json::to_string).transpose()?;
-    let sql = "UPDATE llmnode_run SET paused = $2, steps = $3, decided = false, failure = $4 WHERE \
-               run = $1 AND $5 = (SELECT count(*) FROM llmnode_journal WHERE run = $1)";
+    let sql = "UPDATE llmnode_run SET paused = $2, steps = $3, decided = false, failure = $4 \
+               WHERE run = $1 AND $5 = (SELECT count(*) FROM llmnode_journal WHERE run = $1)";
     let db = pool.get().await?;
     match db
         .execute(sql, &[&id, &paused, &steps(&history)?, &failure, &records])
@@ -235,10 +237,8 @@ async fn main() -> Result<(), BoxError> {
     // the dead, keeps its locks.
     config.options(format!("-c idle_in_transaction_session_timeout={dead}"));
     let database = TokioPostgresDatabase::from_config(config, 20)?;
-    let (pool, utils) = (
-        database.pool().clone(),
-        WorkerUtils::new(database.clone(), "graphile_worker"),
-    );
+    let pool = database.pool().clone();
+    let utils = WorkerUtils::new(database.clone(), "graphile_worker");
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["setup"] => {
@@ -250,10 +250,9 @@ async fn main() -> Result<(), BoxError> {
         }
         ["worker"] => work(database, pool, dead).await?,
         ["start", id, customer, complaint] => {
-            let (customer, complaint) = (customer.to_owned(), complaint.to_owned());
             let order = Order {
-                customer,
-                complaint,
+                customer: customer.to_owned(),
+                complaint: complaint.to_owned(),
                 answer: String::new(),
                 note: String::new(),
             };
