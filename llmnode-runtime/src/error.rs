@@ -268,7 +268,7 @@ pub trait ErrorInternals: Sized {
     fn of_item(self, index: usize) -> Self;
 
     /// The error of the item at which the iterator or stream of the items panicked.
-    fn items_panicked(said: &str) -> Self;
+    fn items_panicked(panic: &str) -> Self;
 
     /// Refuses calls or flows that are nested too deep.
     ///
@@ -314,9 +314,9 @@ impl ErrorInternals for NodeError {
         NodeError::of_item(self, index)
     }
 
-    fn items_panicked(said: &str) -> Self {
+    fn items_panicked(panic: &str) -> Self {
         let message =
-            format!("the iterator of items panicked, and no further items are taken: {said}");
+            format!("the iterator of items panicked, and no further items are taken: {panic}");
         NodeError::new(Category::Panic, message)
     }
 

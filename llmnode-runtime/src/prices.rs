@@ -409,22 +409,22 @@ impl Prices {
     /// version of the model that was asked.
     pub(crate) fn of_response<'p>(
         &'p self,
-        asked: Option<Listed<'p>>,
+        of_asked: Option<Listed<'p>>,
         answered: Option<&str>,
         usage: &TokenUsage,
     ) -> Option<Listed<'p>> {
         let answered = answered.and_then(|model| self.listed(model));
-        let (Some(asked), Some(answered)) = (asked, answered) else {
-            return asked.or(answered);
+        let (Some(of_asked), Some(answered)) = (of_asked, answered) else {
+            return of_asked.or(answered);
         };
-        let is_version = is_snapshot(answered.name, asked.name);
+        let is_version = is_snapshot(answered.name, of_asked.name);
         // What the asked one costs may be unknown; then a price of another model does not make it known.
-        let cost = asked.price.of(usage);
+        let cost = of_asked.price.of(usage);
         let is_dearer = cost.is_some_and(|cost| answered.price.of(usage) > Some(cost));
         if is_version || is_dearer {
             return Some(answered);
         }
-        Some(asked)
+        Some(of_asked)
     }
 
     /// The entry of the first of these names that has one.
@@ -556,9 +556,9 @@ mod tests {
             .model("embed", Price::per_million(0.02, 0.0))
             .model("dearest", Price::per_million(20.0, 80.0));
         let usage = TokenUsage::new(1_000, 100);
-        let of = |asked: &'static str, answered| {
+        let of = |of_asked: &'static str, answered| {
             prices
-                .of_response(prices.listed(asked), answered, &usage)
+                .of_response(prices.listed(of_asked), answered, &usage)
                 .map(|listed| listed.name)
         };
         assert_eq!(of("large", Some("embed")), Some("large"));

@@ -104,8 +104,8 @@ pub(crate) fn pause_written(paused: &Paused, history: &[Message]) -> Result<Stri
     let mut json = serde_json::to_value(paused)?;
     if let Some(Value::Array(messages)) = json.get_mut("messages") {
         let mut shared = 0;
-        for (own, kept) in messages.iter().zip(history) {
-            if *own != serde_json::to_value(kept)? {
+        for (new, kept) in messages.iter().zip(history) {
+            if *new != serde_json::to_value(kept)? {
                 break;
             }
             shared += 1;

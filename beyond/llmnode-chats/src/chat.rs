@@ -431,8 +431,10 @@ impl Chat {
                 ..Change::default()
             };
             let pinned = pins.iter().map(|message| (true, message));
-            let own = messages.iter().map(|message| (false, message));
-            for (number, (is_pinned, message)) in (row.messages + 1..).zip(pinned.chain(own)) {
+            let turn_messages = messages.iter().map(|message| (false, message));
+            for (number, (is_pinned, message)) in
+                (row.messages + 1..).zip(pinned.chain(turn_messages))
+            {
                 let Written { message, blobs } =
                     body::written(number, &turn.id, is_pinned, message)?;
                 change.messages.push(message);

@@ -242,10 +242,10 @@ async fn messages_come_back(store: &dyn Store, place: &str) -> Result<(), BoxErr
     )?;
     for numbers in [1..=12, 1..=u64::MAX, 2..=3, 9..=40, 13..=20] {
         let is_wanted = |one: &&StoredMessage| numbers.contains(&one.number);
-        let wanted: Vec<StoredMessage> = messages.iter().filter(is_wanted).cloned().collect();
+        let expected: Vec<StoredMessage> = messages.iter().filter(is_wanted).cloned().collect();
         let stored = store.messages(&id, numbers).await?;
         promise(
-            stored == wanted,
+            stored == expected,
             "messages come back by their numbers, in order",
         )?;
     }
@@ -327,10 +327,10 @@ async fn lists_go_on(store: &dyn Store, place: &str) -> Result<(), BoxError> {
         promise(page.len() <= 2, "a page has at most as many as asked for")?;
         listed.extend(page.into_iter().map(|row| row.id));
     }
-    let mut wanted: Vec<String> = ids.iter().take(5).cloned().collect();
-    wanted.sort_unstable();
+    let mut expected: Vec<String> = ids.iter().take(5).cloned().collect();
+    expected.sort_unstable();
     promise(
-        listed == wanted,
+        listed == expected,
         "pages list all ids of a prefix, by their bytes",
     )?;
     promise(store.delete(&ids).await?, "several are deleted at once")
@@ -389,9 +389,9 @@ async fn blobs_are_stored_once(store: &dyn Store, place: &str) -> Result<(), Box
         "equal blobs are no conflict",
     )?;
     let stored = store.messages(&one.row.id, 1..=1).await?;
-    let known: HashSet<&String> = stored.iter().flat_map(|one| &one.blobs).collect();
+    let named: HashSet<&String> = stored.iter().flat_map(|one| &one.blobs).collect();
     promise(
-        known == hashes.iter().collect(),
+        named == hashes.iter().collect(),
         "a message knows its blobs",
     )?;
     promise(

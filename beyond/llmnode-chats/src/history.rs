@@ -24,9 +24,9 @@ pub(crate) async fn stored(
     let mut parent = row.parent.clone();
     for _ in 0..MOST_FORKS {
         let shared = parent.as_ref().map_or(0, |parent| parent.messages);
-        let own = first.max(shared + 1);
-        if own <= last {
-            parts.push(store.messages(&chat, own..=last).await?);
+        let start = first.max(shared + 1);
+        if start <= last {
+            parts.push(store.messages(&chat, start..=last).await?);
         }
         last = last.min(shared);
         let Some(Parent { chat: next, .. }) = parent.filter(|_| first <= last) else {

@@ -108,10 +108,10 @@ impl Store for MemoryChats {
         numbers: RangeInclusive<u64>,
     ) -> BoxFuture<'a, Result<Vec<StoredMessage>, NodeError>> {
         let tables = lock(&self.tables);
-        let own = tables.chats.get(chat).map(|chat| &*chat.messages);
-        let wanted = own.unwrap_or_default().iter();
-        let wanted = wanted.filter(|one| numbers.contains(&one.number)).cloned();
-        Box::pin(ready(Ok(wanted.collect())))
+        let messages = tables.chats.get(chat).map(|chat| &*chat.messages);
+        let found = messages.unwrap_or_default().iter();
+        let found = found.filter(|one| numbers.contains(&one.number)).cloned();
+        Box::pin(ready(Ok(found.collect())))
     }
 
     fn covers<'a>(
@@ -142,8 +142,11 @@ impl Store for MemoryChats {
         turn: &'a str,
     ) -> BoxFuture<'a, Result<Option<u64>, NodeError>> {
         let tables = lock(&self.tables);
-        let own = tables.chats.get(chat).map(|chat| &*chat.messages);
-        let first = own.unwrap_or_default().iter().find(|one| one.turn == turn);
+        let messages = tables.chats.get(chat).map(|chat| &*chat.messages);
+        let first = messages
+            .unwrap_or_default()
+            .iter()
+            .find(|one| one.turn == turn);
         Box::pin(ready(Ok(first.map(|one| one.number))))
     }
 

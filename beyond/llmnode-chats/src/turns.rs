@@ -126,7 +126,7 @@ pub(crate) fn last_pin(row: &ChatRow, by: &Claimant<'_>) -> u64 {
 }
 
 /// The row, if the turn still has it.
-fn own(row: &ChatRow, turn: &BegunTurn) -> Result<ChatRow, NodeError> {
+fn row_of_turn(row: &ChatRow, turn: &BegunTurn) -> Result<ChatRow, NodeError> {
     let is_own = row
         .claim
         .as_ref()
@@ -142,7 +142,7 @@ fn own(row: &ChatRow, turn: &BegunTurn) -> Result<ChatRow, NodeError> {
 }
 
 pub(crate) fn renewed(row: &ChatRow, turn: &BegunTurn, until: u64) -> Result<ChatRow, NodeError> {
-    let mut next = own(row, turn)?;
+    let mut next = row_of_turn(row, turn)?;
     if let Some(claim) = &mut next.claim {
         claim.until = until;
     }
@@ -150,7 +150,7 @@ pub(crate) fn renewed(row: &ChatRow, turn: &BegunTurn, until: u64) -> Result<Cha
 }
 
 pub(crate) fn kept(row: &ChatRow, turn: &BegunTurn, body: String) -> Result<ChatRow, NodeError> {
-    let mut next = own(row, turn)?;
+    let mut next = row_of_turn(row, turn)?;
     if turn.approves.is_some() {
         next.pause = None;
     }
@@ -168,7 +168,7 @@ pub(crate) fn appended(
     turn: &BegunTurn,
     messages: u64,
 ) -> Result<ChatRow, NodeError> {
-    let mut next = own(row, turn)?;
+    let mut next = row_of_turn(row, turn)?;
     next.claim = None;
     next.unfinished = None;
     next.pause = None;
@@ -184,7 +184,7 @@ pub(crate) fn paused(
     paused: &Paused,
     body: String,
 ) -> Result<ChatRow, NodeError> {
-    let mut next = own(row, turn)?;
+    let mut next = row_of_turn(row, turn)?;
     next.claim = None;
     next.unfinished = None;
     next.pause = Some(KeptPause {
@@ -198,7 +198,7 @@ pub(crate) fn paused(
 
 /// `None`: somebody else has the conversation, and nothing is to be done.
 pub(crate) fn failed(row: &ChatRow, turn: &BegunTurn, body: Option<String>) -> Option<ChatRow> {
-    let mut next = own(row, turn).ok()?;
+    let mut next = row_of_turn(row, turn).ok()?;
     next.claim = None;
     if let Some(body) = body {
         next.unfinished = Some(KeptTurn {

@@ -27,14 +27,14 @@ pub(crate) fn page(file: &Path, output: Option<&Path>) -> Result<bool, Box<dyn E
 /// Before a run, which costs money: the page can be written there, and nothing but a page is overwritten.
 pub(crate) fn check(output: &Path) -> Result<(), Box<dyn Error>> {
     match fs::symlink_metadata(output) {
-        Ok(known) if !known.is_file() => {
+        Ok(metadata) if !metadata.is_file() => {
             return Err(refused(
                 output,
                 "it is no regular file; name one that is not there".to_owned(),
             )
             .into());
         }
-        Ok(known) if known.len() > 0 && !is_page(output) => {
+        Ok(metadata) if metadata.len() > 0 && !is_page(output) => {
             return Err(refused(
                 output,
                 "it is there, and is no page of a run; name another file".to_owned(),

@@ -111,7 +111,7 @@ async fn driven(
     let watch = FlowWatch::default();
     let mut table = Table::new();
     let mut from: Option<Paused> = None;
-    let mut asked: Option<Paused> = None;
+    let mut for_person: Option<Paused> = None;
     let recording = options
         .page
         .as_ref()
@@ -130,7 +130,7 @@ async fn driven(
         let is_untaken =
             error.category() == Category::ConfigError && run.ledger().total().requests == requests;
         // After a decision that is not taken, the person decides again.
-        let again = asked.take().filter(|_| is_untaken);
+        let again = for_person.take().filter(|_| is_untaken);
         if again.is_some() {
             print_line(&error.to_string());
         }
@@ -143,7 +143,7 @@ async fn driven(
                 paused: decided,
                 by_person,
             })) => {
-                asked = by_person.then_some(paused);
+                for_person = by_person.then_some(paused);
                 from = Some(decided);
             }
             Ok(None) => break outcome,

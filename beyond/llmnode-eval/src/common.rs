@@ -25,7 +25,7 @@ pub(super) struct Pair<'a> {
 
 impl<'a> Common<'a> {
     pub(super) fn of(report: &'a Evaluation, baseline: &'a Baseline) -> Self {
-        let known: HashMap<&str, &BaselineCase> = baseline
+        let by_name: HashMap<&str, &BaselineCase> = baseline
             .cases
             .iter()
             .map(|case| (case.case.as_str(), case))
@@ -40,12 +40,12 @@ impl<'a> Common<'a> {
                 Some(Pair {
                     place,
                     now,
-                    then: known.get(now.name.as_str())?,
+                    then: by_name.get(now.name.as_str())?,
                 })
             })
             .collect();
         let places = report.cases.iter().enumerate();
-        let added = places.filter(|(_, case)| !known.contains_key(case.name.as_str()));
+        let added = places.filter(|(_, case)| !by_name.contains_key(case.name.as_str()));
         let now: HashMap<&str, &EvaluatedCase> = report
             .cases
             .iter()

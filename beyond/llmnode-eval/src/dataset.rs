@@ -229,11 +229,11 @@ impl<N: Node, E> Dataset<N, E> {
         }
         let mut groups: Vec<_> = groups.into_values().collect();
         Random::new(seed).shuffle(&mut groups);
-        let wanted = (share.clamp(0.0, 1.0) * all as f64).round() as usize;
+        let most = (share.clamp(0.0, 1.0) * all as f64).round() as usize;
         let mut first = Vec::new();
         let mut second = Vec::new();
         for group in groups {
-            if first.len() < wanted {
+            if first.len() < most {
                 first.extend(group);
             } else {
                 second.extend(group);

@@ -258,8 +258,8 @@ fn per_repeat(amounts: [Option<f64>; 2], repeats: [f64; 2]) -> [Option<f64>; 2] 
 
 /// Without answers from a journal, which took no time.
 fn mean_time<'a>(cases: impl Iterator<Item = &'a EvaluatedCase>) -> Option<Duration> {
-    let asked: Vec<_> = cases.filter(|case| case.replayed == 0).collect();
-    let times = asked.iter().map(|case| case.elapsed);
+    let fresh: Vec<_> = cases.filter(|case| case.replayed == 0).collect();
+    let times = fresh.iter().map(|case| case.elapsed);
     let sum = times.fold(Duration::ZERO, Duration::saturating_add);
-    sum.checked_div(u32::try_from(asked.len()).unwrap_or(u32::MAX))
+    sum.checked_div(u32::try_from(fresh.len()).unwrap_or(u32::MAX))
 }

@@ -184,8 +184,8 @@ where
     let settings = &options.settings;
     let measured = Measured::on_this_thread(options.repeats.unwrap_or(1).max(1));
     // Round by round: with more repeats, a journal still has the answers of the rounds before.
-    let asked = data.len().saturating_mul(measured.repeats as usize);
-    let rounds = (0..asked).map(|at| &data.cases[at % data.len()]);
+    let executions = data.len().saturating_mul(measured.repeats as usize);
+    let rounds = (0..executions).map(|at| &data.cases[at % data.len()]);
     let mut map = run
         .map(cases(rounds, &metric, settings))
         .limits(options.limits);

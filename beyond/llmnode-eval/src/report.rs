@@ -187,14 +187,14 @@ impl Evaluation {
 
     /// Returns the mean time of the cases without an answer from a journal, and not left out. `None`: there is none.
     pub fn time_per_case(&self) -> Option<Duration> {
-        let asked: Vec<_> = self
+        let fresh: Vec<_> = self
             .cases
             .iter()
             .filter(|case| case.replayed == 0 && !case.is_left_out())
             .collect();
-        let times = asked.iter().map(|case| case.elapsed);
+        let times = fresh.iter().map(|case| case.elapsed);
         let sum = times.fold(Duration::ZERO, Duration::saturating_add);
-        sum.checked_div(u32::try_from(asked.len()).unwrap_or(u32::MAX))
+        sum.checked_div(u32::try_from(fresh.len()).unwrap_or(u32::MAX))
     }
 
     /// Returns the report as JSON.

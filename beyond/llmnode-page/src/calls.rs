@@ -335,7 +335,7 @@ fn line(html: &mut Html, attempt: &AttemptRecord) {
         html.leaf("span", "tag", format!("batch {id}"));
     }
     html.leaf("span", "grow", "");
-    let asked = attempt
+    let server_wait = attempt
         .retry_after
         .map(|wait| format!("server asked to wait {} or more", time(wait)));
     let cost = attempt.cost.map(money);
@@ -344,7 +344,7 @@ fn line(html: &mut Html, attempt: &AttemptRecord) {
         .map(|elapsed| format!("began to answer after {}", time(elapsed)));
     for figure in [
         waited(attempt.wait),
-        asked,
+        server_wait,
         first,
         Some(used(attempt.usage)),
         cost,

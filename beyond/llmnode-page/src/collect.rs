@@ -193,7 +193,7 @@ impl Collected {
                 attempt,
                 request: Some(request),
                 ..
-            } if self.with_content => self.asked(attempt.id, request),
+            } if self.with_content => self.add_request(attempt.id, request),
             content if self.with_content => self.content(content),
             _ => {}
         }
@@ -388,7 +388,7 @@ impl Collected {
         }
     }
 
-    fn asked(&mut self, attempt: AttemptId, request: &Request) {
+    fn add_request(&mut self, attempt: AttemptId, request: &Request) {
         let Some((entry, conversation)) = self.open_calls.get_mut(&attempt.call()) else {
             return;
         };
@@ -396,7 +396,7 @@ impl Collected {
             self.offered
                 .insert(entry.node.clone(), self.texts.offered(request));
         }
-        conversation.asked(attempt, request, &mut self.texts);
+        conversation.add_request(attempt, request, &mut self.texts);
     }
 
     fn content(&mut self, event: &RunEvent<'_>) {
@@ -820,7 +820,7 @@ impl FlowEntry {
             match self
                 .edges
                 .iter_mut()
-                .find(|(known, by, _)| known == from && by == action)
+                .find(|(start, by, _)| start == from && by == action)
             {
                 Some((_, _, times)) => *times += 1,
                 None => self.edges.push((from.clone(), action.clone(), 1)),
@@ -849,9 +849,9 @@ mod tests {
         collected.make_room();
     }
 
-    fn asked(collected: &mut Collected, id: CallId, attempt: u32, text: String) {
+    fn add_request(collected: &mut Collected, id: CallId, attempt: u32, text: String) {
         let request = Request::new(vec![Message::user(text)]);
-        collected.asked(id.attempt(attempt), &request);
+        collected.add_request(id.attempt(attempt), &request);
         collected.make_room();
     }
 
@@ -864,7 +864,7 @@ mod tests {
         let id = ids.next();
         began(&mut collected, id);
         for attempt in 0..1_200 {
-            asked(
+            add_request(
                 &mut collected,
                 id,
                 attempt,

@@ -13,7 +13,7 @@ use crate::texts::Texts;
 pub(crate) struct Conversation {
     pub(crate) exchanges: Vec<Exchange>,
     /// Of the messages of the last request.
-    known: Vec<u64>,
+    last_messages: Vec<u64>,
     /// What was done to the conversation of the next request.
     compacted: Option<String>,
 }
@@ -53,7 +53,7 @@ impl Conversation {
         }
     }
 
-    pub(crate) fn asked(&mut self, attempt: AttemptId, request: &Request, texts: &mut Texts) {
+    pub(crate) fn add_request(&mut self, attempt: AttemptId, request: &Request, texts: &mut Texts) {
         self.shown(Some(attempt), &request.messages, texts);
         if let Some(exchange) = self.exchanges.last_mut() {
             exchange.settings = texts.settings(request);
@@ -68,23 +68,23 @@ impl Conversation {
             .position(|exchange| exchange.attempt.is_some() && exchange.attempt == attempt);
         if let Some(at) = replaced {
             let exchange = self.exchanges.remove(at);
-            self.known.truncate(exchange.shared);
+            self.last_messages.truncate(exchange.shared);
         }
         let now: Vec<u64> = messages
             .iter()
             .map(|message| texts.fingerprint(message))
             .collect();
         let shared = self
-            .known
+            .last_messages
             .iter()
             .zip(&now)
-            .take_while(|(known, now)| known == now)
+            .take_while(|(before, now)| before == now)
             .count();
         let new = now.iter().zip(messages).skip(shared);
         let messages = new
             .map(|(fingerprint, message)| texts.message(*fingerprint, message))
             .collect();
-        self.known = now;
+        self.last_messages = now;
         self.exchanges.push(Exchange {
             attempt,
             shared,
@@ -132,12 +132,12 @@ impl Conversation {
     }
 
     pub(crate) fn attempt_ended(&mut self, attempt: &AttemptRecord, texts: &mut Texts) {
-        let known = self
+        let position = self
             .exchanges
             .iter()
             .position(|exchange| exchange.attempt == Some(attempt.id));
         // A request that is no chat has no messages.
-        let index = known.unwrap_or_else(|| {
+        let index = position.unwrap_or_else(|| {
             self.exchanges.push(Exchange {
                 attempt: Some(attempt.id),
                 ..Exchange::default()

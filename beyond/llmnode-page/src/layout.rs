@@ -45,7 +45,7 @@ impl Edges {
             todo: None,
             places: steps.len(),
         };
-        let mut known: HashMap<(usize, usize), usize> = HashMap::new();
+        let mut edge_numbers: HashMap<(usize, usize), usize> = HashMap::new();
         for (from, step) in steps.iter().enumerate() {
             for (action, to) in &step.edges {
                 let to = match to {
@@ -56,7 +56,7 @@ impl Edges {
                     EdgeTarget::End => *all.end.get_or_insert_with(|| next(&mut all.places)),
                     _ => *all.todo.get_or_insert_with(|| next(&mut all.places)),
                 };
-                let edge = *known.entry((from, to)).or_insert_with(|| {
+                let edge = *edge_numbers.entry((from, to)).or_insert_with(|| {
                     let actions = Vec::new();
                     let through = Vec::new();
                     all.edges.push(Edge {

@@ -343,12 +343,12 @@ fn model_sum(model: &str, usage: &Usage) -> String {
 
 /// Which prices they are, and why a cost is unknown.
 fn of_prices(view: &View<'_>) -> Vec<String> {
-    let made = view
+    let list_date = view
         .document
         .setup
         .prices_made
         .as_ref()
-        .map(|made| format!("US dollars, list of {made}"));
+        .map(|list_date| format!("US dollars, list of {list_date}"));
     let attempts = view
         .calls
         .iter()
@@ -364,7 +364,7 @@ fn of_prices(view: &View<'_>) -> Vec<String> {
         })
         .next()
         .map(|model| format!("no price for {model}"));
-    made.into_iter().chain(unpriced).collect()
+    list_date.into_iter().chain(unpriced).collect()
 }
 
 fn fact(html: &mut Html, name: &str, value: &str, notes: &[String]) {

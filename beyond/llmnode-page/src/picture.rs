@@ -51,7 +51,7 @@ impl<'d> Visits<'d> {
         let mut visits = Visits::default();
         for flow in flows {
             for stats in &flow.stats {
-                let known = visits
+                let sum = visits
                     .steps
                     .entry(&stats.position)
                     .or_insert_with(|| StepStats {
@@ -62,19 +62,19 @@ impl<'d> Visits<'d> {
                         elapsed: Default::default(),
                         ..stats.clone()
                     });
-                known.visits = known.visits.saturating_add(stats.visits);
-                known.usage += stats.usage;
-                known.elapsed = known.elapsed.saturating_add(stats.elapsed);
-                known.runs |= stats.runs;
+                sum.visits = sum.visits.saturating_add(stats.visits);
+                sum.usage += stats.usage;
+                sum.elapsed = sum.elapsed.saturating_add(stats.elapsed);
+                sum.runs |= stats.runs;
                 // What paused went on.
-                let before = known
+                let before = sum
                     .category
                     .filter(|category| *category != Category::Paused);
-                known.category = before.or(stats.category);
+                sum.category = before.or(stats.category);
             }
             for (from, action, times) in &flow.edges {
-                let known = visits.edges.entry((from, action)).or_default();
-                *known = known.saturating_add(*times);
+                let count = visits.edges.entry((from, action)).or_default();
+                *count = count.saturating_add(*times);
             }
         }
         visits

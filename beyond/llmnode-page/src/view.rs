@@ -74,7 +74,7 @@ impl<'d> View<'d> {
         let first_step = document.steps.len().saturating_sub(SHOWN);
         let calls = calls[first_call..].to_vec();
         let steps = &document.steps[first_step..];
-        let known: HashSet<CallId> = calls.iter().map(|call| call.id).collect();
+        let call_ids: HashSet<CallId> = calls.iter().map(|call| call.id).collect();
         let mut children: HashMap<CallId, Vec<&CallEntry>> = HashMap::new();
         let parent_of: HashMap<CallId, Option<CallId>> = document
             .calls
@@ -84,7 +84,7 @@ impl<'d> View<'d> {
         for call in &calls {
             let above =
                 std::iter::successors(call.parent, |id| parent_of.get(id).copied().flatten());
-            if let Some(parent) = above.take(64).find(|id| known.contains(id)) {
+            if let Some(parent) = above.take(64).find(|id| call_ids.contains(id)) {
                 children.entry(parent).or_default().push(call);
             }
         }
@@ -110,7 +110,7 @@ impl<'d> View<'d> {
             .map(|call| call.id)
             .collect();
         let mut of_step: HashMap<u64, Vec<&CallEntry>> = HashMap::new();
-        let known: HashSet<u64> = self.steps.iter().map(|step| step.number).collect();
+        let step_numbers: HashSet<u64> = self.steps.iter().map(|step| step.number).collect();
         let mut outer = Vec::new();
         for call in self
             .calls
@@ -118,7 +118,7 @@ impl<'d> View<'d> {
             .copied()
             .filter(|call| !within.contains(&call.id))
         {
-            match call.step.filter(|step| known.contains(step)) {
+            match call.step.filter(|step| step_numbers.contains(step)) {
                 Some(step) => of_step.entry(step).or_default().push(call),
                 None => outer.push(call),
             }

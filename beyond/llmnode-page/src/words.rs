@@ -44,8 +44,8 @@ pub(crate) fn tokens(tokens: &Tokens) -> String {
     match (tokens.known, tokens.unreported_calls) {
         (0, 0) => "no tokens".to_owned(),
         (0, _) => "tokens unknown".to_owned(),
-        (known, 0) => count(known, "token"),
-        (known, _) => format!("{} + ? tokens", number(known)),
+        (reported, 0) => count(reported, "token"),
+        (reported, _) => format!("{} + ? tokens", number(reported)),
     }
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn cost(usage: &Usage) -> (String, Option<&'static str>) {
     match (usage.cost.total(), usage.cost.known()) {
         (Some(cost), _) => (money(cost), None),
         (None, 0.0) => ("unknown".to_owned(), None),
-        (None, known) => (money(known), Some("at least; not all is known")),
+        (None, at_least) => (money(at_least), Some("at least; not all is known")),
     }
 }
 

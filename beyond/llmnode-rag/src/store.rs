@@ -89,20 +89,20 @@ impl EmbeddingSpace {
     ///
     /// # Errors
     /// `config_error` if they differ.
-    pub fn check(&self, collection: &str, given: &EmbeddingSpace) -> Result<(), NodeError> {
+    pub fn check(&self, collection: &str, space: &EmbeddingSpace) -> Result<(), NodeError> {
         // An unknown length is that of the vectors that come.
-        let other_length = match (self.dimensions, given.dimensions) {
+        let other_length = match (self.dimensions, space.dimensions) {
             (Some(existing), Some(other)) => existing != other,
             _ => false,
         };
-        if self.embedder == given.embedder && !other_length {
+        if self.embedder == space.embedder && !other_length {
             return Ok(());
         }
         let message = format!(
             "the collection {collection:?} was made with {}, and is opened with {}: open it with the one that it was made with, or \
              write the documents into another collection",
             self.describe(),
-            given.describe()
+            space.describe()
         );
         Err(NodeError::new(Category::ConfigError, message))
     }
@@ -297,9 +297,9 @@ pub(crate) fn not_open(collection: &str) -> NodeError {
     )
 }
 
-pub(crate) fn wrong_length(own: usize, given: usize) -> NodeError {
+pub(crate) fn wrong_length(expected: usize, came: usize) -> NodeError {
     let message = format!(
-        "the collection's vectors have {own} numbers, and one of {given} came; the embedder is not the one that it was made with"
+        "the collection's vectors have {expected} numbers, and one of {came} came; the embedder is not the one that it was made with"
     );
     NodeError::new(Category::ConfigError, message)
 }

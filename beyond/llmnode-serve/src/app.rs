@@ -79,7 +79,7 @@ impl App {
     }
 
     pub(crate) fn is_host(&self, host: &str) -> bool {
-        self.hosts.iter().any(|own| own == host)
+        self.hosts.iter().any(|allowed| allowed == host)
     }
 
     /// A panic elsewhere leaves the state as it was.

@@ -15,12 +15,12 @@ pub(crate) const MESSAGE: &str = "messages";
 /// Reads what was typed: texts by the schemas of the graph's inputs. Other values
 /// are those of a program.
 pub(crate) fn read(graph: &Graph, inputs: Value) -> Result<Value, String> {
-    let Value::Object(given) = inputs else {
+    let Value::Object(typed) = inputs else {
         return Ok(inputs);
     };
     let schemas = graph.inputs();
     let mut read = Map::new();
-    for (name, value) in given {
+    for (name, value) in typed {
         let value = match value {
             Value::String(text) if name != MESSAGE => {
                 let schema = schemas.get(&*name).copied().flatten();

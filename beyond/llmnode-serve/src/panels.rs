@@ -468,17 +468,18 @@ fn inputs(inputs: &Value) -> String {
     let Value::Object(inputs) = inputs else {
         return String::new();
     };
-    let given: Vec<_> = inputs
+    let shown_inputs: Vec<_> = inputs
         .iter()
         .filter(|(_, value)| value.as_str() != Some(""))
         .collect();
-    let texts = given
-        .iter()
-        .map(|(name, value)| match (value.as_str(), given.len()) {
-            (Some(text), 1) => text.to_owned(),
-            (Some(text), _) => format!("{name}: {text}"),
-            (None, _) => format!("{name}: {value}"),
-        });
+    let texts =
+        shown_inputs
+            .iter()
+            .map(|(name, value)| match (value.as_str(), shown_inputs.len()) {
+                (Some(text), 1) => text.to_owned(),
+                (Some(text), _) => format!("{name}: {text}"),
+                (None, _) => format!("{name}: {value}"),
+            });
     cut(&visible(&texts.collect::<Vec<_>>().join(", ")), INPUTS)
 }
 

@@ -241,7 +241,7 @@ async fn until_decided(
         };
         undecided = Some(waits.paused.clone());
         let error = waits.paused.clone().into_error();
-        decided = match asked(app, run, recording, waits) {
+        decided = match keep_pause(app, run, recording, waits) {
             Some(decision) => decision.await.ok(),
             None => None,
         };
@@ -253,7 +253,7 @@ async fn until_decided(
 }
 
 /// The pause stands on the disk before anybody sees it.
-fn asked(
+fn keep_pause(
     app: &App,
     run: &Run<State>,
     recording: &Recording,

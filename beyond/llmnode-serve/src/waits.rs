@@ -47,11 +47,11 @@ fn html_of(waiting: &Waiting, call: &WaitingCall, note: Option<&String>) -> Html
         }
     });
     if let Some(note) = note {
-        let said = format!(
+        let sentence = format!(
             "Its server says that it {}. Nobody has checked that.",
             visible(note)
         );
-        html.leaf("p", "more", said);
+        html.leaf("p", "more", sentence);
     }
     waiting
         .problem

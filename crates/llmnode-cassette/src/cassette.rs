@@ -192,8 +192,8 @@ impl Recorder {
         let (found, occurrence) = lock(&self.file).next(&request_key);
         match found {
             Lookup::Entry(entry) => play_back(*entry, sink).await,
-            Lookup::Missing(given) if self.mode == CassetteMode::Replay => {
-                Err(unsent(self.missing_entry_message(&request_key, given)))
+            Lookup::Missing(recorded) if self.mode == CassetteMode::Replay => {
+                Err(unsent(self.missing_entry_message(&request_key, recorded)))
             }
             Lookup::Missing(_) => self.record(request_key, occurrence, request, sink).await,
         }
@@ -266,11 +266,11 @@ impl Recorder {
         self.model.get()?.as_deref().ok()
     }
 
-    fn missing_entry_message(&self, request_key: &RequestKey, given: usize) -> String {
+    fn missing_entry_message(&self, request_key: &RequestKey, recorded: usize) -> String {
         let path = self.path.display();
-        if given > 0 {
+        if recorded > 0 {
             return format!(
-                "the cassette {path} has {given} entries for this request, and all were given; \
+                "the cassette {path} has {recorded} entries for this request, and all were given; \
                  record it again with {VARIABLE}=record"
             );
         }

@@ -70,9 +70,9 @@ impl CassetteFile {
         };
         for entry in form.entries {
             let request_key = RequestKey::from_json(entry.request.clone());
-            let known = file.entries.entry(request_key.key()).or_default();
-            known.push(RecordedEntry {
-                occurrence: known.len(),
+            let recorded = file.entries.entry(request_key.key()).or_default();
+            recorded.push(RecordedEntry {
+                occurrence: recorded.len(),
                 request_key,
                 entry,
             });
@@ -104,7 +104,7 @@ impl CassetteFile {
     /// Also returns which occurrence of the request this is.
     pub(crate) fn next(&mut self, request_key: &RequestKey) -> (Lookup, usize) {
         let key = request_key.key();
-        let known = self
+        let recorded = self
             .entries
             .get(&key)
             .map(Vec::as_slice)
@@ -112,12 +112,12 @@ impl CassetteFile {
         let request_count = self.request_count.entry(key).or_default();
         let occurrence = *request_count;
         *request_count += 1;
-        let found = known
+        let found = recorded
             .binary_search_by_key(&occurrence, |kept| kept.occurrence)
             .ok()
-            .map(|at| &known[at]);
+            .map(|at| &recorded[at]);
         (
-            found.map_or(Lookup::Missing(known.len()), |kept| {
+            found.map_or(Lookup::Missing(recorded.len()), |kept| {
                 Lookup::Entry(Box::new(kept.entry.clone()))
             }),
             occurrence,
@@ -125,16 +125,16 @@ impl CassetteFile {
     }
 
     pub(crate) fn keep(&mut self, request_key: RequestKey, occurrence: usize, entry: Entry) {
-        let known = self.entries.entry(request_key.key()).or_default();
+        let recorded = self.entries.entry(request_key.key()).or_default();
         let kept = RecordedEntry {
             occurrence,
             request_key,
             entry,
         };
-        match known.binary_search_by_key(&occurrence, |kept| kept.occurrence) {
-            Ok(at) => known[at] = kept,
+        match recorded.binary_search_by_key(&occurrence, |kept| kept.occurrence) {
+            Ok(at) => recorded[at] = kept,
             Err(at) => {
-                known.insert(at, kept);
+                recorded.insert(at, kept);
                 self.len += 1;
             }
         }
@@ -153,7 +153,7 @@ impl CassetteFile {
     pub(crate) fn distinct_requests(&self) -> impl Iterator<Item = &RequestKey> {
         self.entries
             .values()
-            .filter_map(|known| known.first())
+            .filter_map(|recorded| recorded.first())
             .map(|kept| &kept.request_key)
     }
 

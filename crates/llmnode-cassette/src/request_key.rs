@@ -160,7 +160,7 @@ fn number_calls(messages: &mut [Value]) {
 
 /// `ids`: those that have a number already.
 fn number_id(id: &mut Value, ids: &mut Vec<Value>) {
-    let at = ids.iter().position(|known| known == id);
+    let at = ids.iter().position(|earlier| earlier == id);
     let at = at.unwrap_or_else(|| {
         ids.push(id.clone());
         ids.len() - 1

@@ -51,7 +51,7 @@ pub(crate) enum Wanted {
 }
 
 /// Reads what a server wants. `Err`: it cannot have that, in words for the model.
-pub(crate) fn wanted(
+pub(crate) fn readable(
     required: InputRequiredResult,
     redact: impl Fn(&str) -> String,
 ) -> Result<Wanted, String> {

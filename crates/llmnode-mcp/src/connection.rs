@@ -104,10 +104,10 @@ impl Connection {
             return Ok(Arc::clone(open));
         }
         *current = None;
-        let made = timeout(self.connect_timeout, self.connect()).await;
-        let made =
-            made.unwrap_or_else(|_| Err(self.timed_out("does not answer", self.connect_timeout)));
-        let open = Arc::new(made?);
+        let opened = timeout(self.connect_timeout, self.connect()).await;
+        let opened =
+            opened.unwrap_or_else(|_| Err(self.timed_out("does not answer", self.connect_timeout)));
+        let open = Arc::new(opened?);
         *current = Some(Arc::clone(&open));
         Ok(open)
     }
@@ -134,7 +134,7 @@ impl Connection {
                 self.connect_by(ClientLifecycleMode::Initialize, false)
                     .await
             }
-            made => made,
+            opened => opened,
         };
         let open = open.map_err(|unopened| unopened.fault)?;
         let version = open.version().map(|version| version.to_string());
@@ -147,14 +147,14 @@ impl Connection {
         lifecycle: ClientLifecycleMode,
         asks: bool,
     ) -> Result<Open, Unopened> {
-        let own = Implementation::new("llmnode", env!("CARGO_PKG_VERSION"));
+        let implementation = Implementation::new("llmnode", env!("CARGO_PKG_VERSION"));
         // No sampling and no roots: requests from a server are refused.
         let capabilities = if asks {
             asks::capabilities()
         } else {
             ClientCapabilities::default()
         };
-        let client = ClientConfig::new(capabilities, own)
+        let client = ClientConfig::new(capabilities, implementation)
             .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE);
         match &self.transport {
             Transport::Stdio(program) => self.start(program, client, lifecycle).await,
@@ -205,7 +205,7 @@ impl Connection {
         let token = self.token()?;
         let http = PlainClient::new(url, token.is_some())
             .map_err(|error| self.fault(Category::ConfigError, &error.message))?;
-        let (http, made) = HttpClient::new(http, self.probe());
+        let (http, client_made) = HttpClient::new(http, self.probe());
         let accepted = Arc::clone(&http.accepted);
         let mut config = StreamableHttpClientTransportConfig::with_uri(url)
             .max_sse_event_size(MAX_MESSAGE_BYTES)
@@ -218,7 +218,7 @@ impl Connection {
         let transport = StreamableHttpClientTransport::with_client(http, config);
         match client.serve_with_lifecycle(transport, lifecycle).await {
             Ok(service) => {
-                made.send_replace(true);
+                client_made.send_replace(true);
                 Ok(Open { service, accepted })
             }
             Err(error) => Err(Unopened {
@@ -273,7 +273,7 @@ impl Connection {
             if !self.asks {
                 return Err("the server asks a person, and nobody can be asked here".into());
             }
-            match asks::wanted(required, |text| self.redact(text))? {
+            match asks::readable(required, |text| self.redact(text))? {
                 Wanted::Replies(questions) => return Err(questions.into_error().into()),
                 Wanted::Again(state) => {
                     request = call.clone();
@@ -304,20 +304,20 @@ impl Connection {
     }
 
     async fn call_failed(&self, error: &ServiceError, open: &Arc<Open>) -> String {
-        if let ServiceError::McpError(said) = error
-            && asks::is_expired(said)
+        if let ServiceError::McpError(answer) = error
+            && asks::is_expired(answer)
         {
             return asks::EXPIRED.to_owned();
         }
         // What the server itself answers is for the model.
-        if let ServiceError::McpError(said) = error
-            && Failure::of(said).is_none()
+        if let ServiceError::McpError(answer) = error
+            && Failure::of(answer).is_none()
         {
-            let said = self.without_token(&said.message);
-            return if said.trim().is_empty() {
+            let answer = self.without_token(&answer.message);
+            return if answer.trim().is_empty() {
                 "the server refused it, and does not say why".to_owned()
             } else {
-                said
+                answer
             };
         }
         let failure = of_service(error);

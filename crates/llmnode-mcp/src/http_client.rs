@@ -64,7 +64,7 @@ struct Attempt(watch::Receiver<bool>);
 
 impl Attempt {
     async fn given_up(mut self) {
-        if self.0.wait_for(|made| *made).await.is_ok() {
+        if self.0.wait_for(|is_made| *is_made).await.is_ok() {
             pending::<()>().await;
         }
     }
@@ -162,7 +162,7 @@ impl StreamableHttpClient for HttpClient {
 impl HttpClient {
     /// The sender reports the connection to the client; until then, dropping it ends all requests.
     pub(crate) fn new(http: PlainClient, probe: Duration) -> (Self, watch::Sender<bool>) {
-        let (made, attempt) = watch::channel(false);
+        let (client_made, attempt) = watch::channel(false);
         let client = HttpClient {
             http,
             attempt: Attempt(attempt),
@@ -170,7 +170,7 @@ impl HttpClient {
             listening: Arc::default(),
             accepted: Arc::default(),
         };
-        (client, made)
+        (client, client_made)
     }
 
     /// The transport's task would wait for as long as the server keeps its connection.
@@ -321,11 +321,11 @@ impl HttpClient {
         if awaited.is_none() {
             return Ok(StreamableHttpPostResponse::Accepted);
         }
-        let said = read(&mut body, limits.max_json_response_size).await?;
-        let message = message::read(&said, awaited.as_ref());
+        let body_read = read(&mut body, limits.max_json_response_size).await?;
+        let message = message::read(&body_read, awaited.as_ref());
         match message.map(serde_json::from_value) {
             Some(Ok(message)) => Ok(StreamableHttpPostResponse::Json(message, session)),
-            _ if is_page(kind, &said) => Err(Failure::unreadable(
+            _ if is_page(kind, &body_read) => Err(Failure::unreadable(
                 "answered with a web page",
                 "is this the URL of an MCP server?",
             )),
@@ -429,33 +429,33 @@ impl Refusal {
     ) -> Result<StreamableHttpPostResponse, Failure> {
         let (head, mut body) = response.into_parts();
         let status = head.status;
-        let said = begin(&mut body, limits.max_error_response_size).await;
-        let text = String::from_utf8_lossy(&said);
+        let bytes = begin(&mut body, limits.max_error_response_size).await;
+        let text = String::from_utf8_lossy(&bytes);
         if self.has_session
             && status == StatusCode::BAD_REQUEST
             && text.to_lowercase().contains("session")
         {
-            return Err(session_ended(&words(content_type(&head.headers), &said)));
+            return Err(session_ended(&words(content_type(&head.headers), &bytes)));
         }
         let is_told_by_status = matches!(
             status,
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS
         );
         if status.is_client_error() && !is_told_by_status {
-            let message = message::read(&said, awaited);
+            let message = message::read(&bytes, awaited);
             if let Some(Ok(error @ ServerJsonRpcMessage::Error(_))) =
                 message.map(serde_json::from_value)
             {
                 return Ok(StreamableHttpPostResponse::Json(error, None));
             }
         }
-        Err(self.failure(status, &words(content_type(&head.headers), &said)))
+        Err(self.failure(status, &words(content_type(&head.headers), &bytes)))
     }
 
-    fn failure(&self, status: StatusCode, said: &str) -> Failure {
+    fn failure(&self, status: StatusCode, why_not: &str) -> Failure {
         let mut why = format!("HTTP {status}");
-        if !said.is_empty() {
-            why = format!("{why}: {said}");
+        if !why_not.is_empty() {
+            why = format!("{why}: {why_not}");
         }
         if status == StatusCode::UNAUTHORIZED {
             why.push_str(if self.has_token {
@@ -490,11 +490,11 @@ impl Refusal {
 }
 
 /// What a server says about its refusal: the message of an error, or a text, but no page.
-fn words(kind: Option<&str>, said: &[u8]) -> String {
-    if is_page(kind, said) {
+fn words(kind: Option<&str>, bytes: &[u8]) -> String {
+    if is_page(kind, bytes) {
         return "a web page".to_owned();
     }
-    let text = match serde_json::from_slice::<Value>(said) {
+    let text = match serde_json::from_slice::<Value>(bytes) {
         Ok(Value::Object(members)) => {
             let error = members.get("error").unwrap_or(&Value::Null);
             let texts = [
@@ -510,13 +510,13 @@ fn words(kind: Option<&str>, said: &[u8]) -> String {
         }
         Ok(Value::String(text)) => text,
         Ok(_) => String::new(),
-        Err(_) => String::from_utf8_lossy(said).into_owned(),
+        Err(_) => String::from_utf8_lossy(bytes).into_owned(),
     };
     clean::without_hidden(text.trim(), MAX_WORDS)
 }
 
-fn is_page(kind: Option<&str>, said: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(&said[..said.len().min(256)])
+fn is_page(kind: Option<&str>, bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(256)])
         .trim_start()
         .to_lowercase();
     kind == Some("text/html") || text.starts_with("<!doctype") || text.starts_with("<html")
@@ -560,19 +560,19 @@ async fn begin(body: &mut ResponseBody, max_size: usize) -> Vec<u8> {
 
 /// Lower case, without its parameters.
 fn content_type(headers: &HeaderMap) -> Option<&str> {
-    let given = headers
+    let value = headers
         .get(CONTENT_TYPE)?
         .to_str()
         .ok()?
         .split(';')
         .next()?
         .trim();
-    let known = [JSON_MIME_TYPE, EVENT_STREAM_MIME_TYPE, "text/html"];
+    let types = [JSON_MIME_TYPE, EVENT_STREAM_MIME_TYPE, "text/html"];
     Some(
-        known
+        types
             .into_iter()
-            .find(|known| known.eq_ignore_ascii_case(given))
-            .unwrap_or(given),
+            .find(|known| known.eq_ignore_ascii_case(value))
+            .unwrap_or(value),
     )
 }
 

@@ -84,8 +84,8 @@ fn answer(
     kind: &str,
     content: Value,
 ) -> Value {
-    let own = members.get("id").filter(|id| !id.is_null());
-    let id = awaited.map(|awaited| &awaited.id).or(own);
+    let message_id = members.get("id").filter(|id| !id.is_null());
+    let id = awaited.map(|awaited| &awaited.id).or(message_id);
     match id {
         Some(id) => json!({"jsonrpc": "2.0", "id": id, kind: content}),
         None => json!({"jsonrpc": "2.0", kind: content}),
@@ -96,18 +96,18 @@ fn error(code: i64, message: &str) -> Value {
     json!({"code": code, "message": message})
 }
 
-fn mended_error(given: &Value) -> Value {
-    let text = given.as_str().or_else(|| given["message"].as_str());
-    let text = text.map_or_else(|| given.to_string(), str::to_owned);
-    let code = given["code"]
+fn mended_error(broken: &Value) -> Value {
+    let text = broken.as_str().or_else(|| broken["message"].as_str());
+    let text = text.map_or_else(|| broken.to_string(), str::to_owned);
+    let code = broken["code"]
         .as_i64()
         .filter(|code| i32::try_from(*code).is_ok())
         .unwrap_or(-32603);
     let mut mended = error(code, &text);
     // The versions that it speaks.
-    if let Some(supported) = given["data"].get("supported") {
+    if let Some(supported) = broken["data"].get("supported") {
         mended["data"] = json!({"supported": strings(supported)});
-    } else if given["data"]["reason"] == asks::EXPIRED_STATE {
+    } else if broken["data"]["reason"] == asks::EXPIRED_STATE {
         mended["data"] = json!({"reason": asks::EXPIRED_STATE});
     }
     mended
@@ -142,8 +142,10 @@ fn mended_result(result: Value) -> Result<Value, &'static str> {
         .get("protocolVersion")
         .filter(|version| version.is_string())
     {
-        let own = json!({"name": "server", "version": "0"});
-        return Ok(json!({"protocolVersion": version, "capabilities": {}, "serverInfo": own}));
+        let server_info = json!({"name": "server", "version": "0"});
+        return Ok(
+            json!({"protocolVersion": version, "capabilities": {}, "serverInfo": server_info}),
+        );
     }
     if let Some(tools) = members
         .get("tools")
@@ -153,7 +155,7 @@ fn mended_result(result: Value) -> Result<Value, &'static str> {
         return Ok(list(tools, members.get("nextCursor")));
     }
     match members.get("resultType") {
-        Some(Value::String(kind)) if kind == "input_required" => asked(Value::Object(members)),
+        Some(Value::String(kind)) if kind == "input_required" => questions(Value::Object(members)),
         // It has begun a task.
         Some(Value::String(kind)) if kind != "complete" => Ok(Value::Object(members)),
         _ => Ok(call(members)),
@@ -161,7 +163,7 @@ fn mended_result(result: Value) -> Result<Value, &'static str> {
 }
 
 /// The library that reads it would take a form that it cannot read for no answer at all.
-fn asked(result: Value) -> Result<Value, &'static str> {
+fn questions(result: Value) -> Result<Value, &'static str> {
     match serde_json::from_value::<InputRequiredResult>(result.clone()) {
         Ok(_) => Ok(result),
         Err(_) => Err("it asks with a form that cannot be read"),
@@ -283,7 +285,7 @@ fn mended_block(block: Value) -> Value {
     const KNOWN: [&str; 5] = ["text", "image", "audio", "resource", "resource_link"];
     let mut members = match block {
         Value::Object(members) => members,
-        Value::String(said) => return text_block(said),
+        Value::String(text) => return text_block(text),
         other => {
             return text_block(format!(
                 "[a block was left out: it is {}, not an object]",

@@ -37,12 +37,12 @@ pub(crate) fn reply(result: &CallToolResult) -> Result<ToolReply, BoxError> {
     let text = lines.join("\n") + &images_left_out(left_out);
     let text = text.trim_start_matches('\n').to_owned();
     if result.is_error == Some(true) {
-        let said = if text.is_empty() {
+        let reason = if text.is_empty() {
             "the tool failed, and does not say why".to_owned()
         } else {
             text
         };
-        return Err(said.into());
+        return Err(reason.into());
     }
     let text = if text.is_empty() && images.is_empty() {
         "done".to_owned()

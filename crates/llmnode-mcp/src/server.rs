@@ -395,14 +395,14 @@ impl McpServer {
 
     fn tool(&self, tool: &ListedTool) -> Toolset {
         let ListedTool {
-            own,
+            name_at_server,
             name,
             description,
             schema,
             ..
         } = tool.clone();
         let waits = match &self.inner.approval {
-            Approval::Named(names) => names.contains(&own),
+            Approval::Named(names) => names.contains(&name_at_server),
             Approval::All => true,
             Approval::AllBut(names) => !names.contains(&name),
         };
@@ -410,12 +410,12 @@ impl McpServer {
         let tool =
             Toolset::new().asking_function(name, description, schema, move |arguments, replies| {
                 let connection = Arc::clone(&connection);
-                let own = own.clone();
+                let name_at_server = name_at_server.clone();
                 let arguments = match arguments {
                     Value::Object(arguments) => arguments,
                     _ => serde_json::Map::new(),
                 };
-                async move { connection.call(own, arguments, replies).await }
+                async move { connection.call(name_at_server, arguments, replies).await }
             });
         let tool = tool.idempotent(false);
         if waits { tool.require_approval() } else { tool }
@@ -454,7 +454,7 @@ impl McpServer {
         if let Approval::Named(names) = approval {
             // One that was left out is called by nobody.
             let unknown = names.iter().find(|name| {
-                let is_listed = listed.iter().any(|tool| tool.own == **name);
+                let is_listed = listed.iter().any(|tool| tool.name_at_server == **name);
                 !is_listed && !fetched.left_out.0.contains_key(*name)
             });
             if let Some(name) = unknown {

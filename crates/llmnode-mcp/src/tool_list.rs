@@ -30,7 +30,7 @@ const LIST: &str = "tools/list";
 
 #[derive(Clone)]
 pub(crate) struct ListedTool {
-    pub(crate) own: String,
+    pub(crate) name_at_server: String,
     pub(crate) name: String,
     pub(crate) description: String,
     pub(crate) schema: Value,
@@ -67,8 +67,8 @@ pub(crate) async fn fetch_tools(
     let mut cursor = None;
     let mut seen = BTreeSet::new();
     for page in 0..MAX_PAGES {
-        let asked = PaginatedRequestParams::default().with_cursor(cursor.take());
-        let listed = match peer.list_tools(Some(asked)).await {
+        let params = PaginatedRequestParams::default().with_cursor(cursor.take());
+        let listed = match peer.list_tools(Some(params)).await {
             Ok(listed) => listed,
             Err(error) if page == 0 => return Err(error),
             Err(error) => {
@@ -146,7 +146,7 @@ pub(crate) fn clean(
         .into_iter()
         .filter(|tool: &Tool| only.is_none_or(|only| only.iter().any(|name| **name == tool.name)))
     {
-        let own = tool.name.to_string();
+        let name_at_server = tool.name.to_string();
         match offered(server, tool, &listed) {
             Ok(_) if listed.len() == MOST => {
                 return Err(format!(
@@ -154,7 +154,9 @@ pub(crate) fn clean(
                 ));
             }
             Ok(tool) => listed.push(tool),
-            Err(reason) => fetched.left_out.add(server, &clean::name(&own), &reason),
+            Err(reason) => fetched
+                .left_out
+                .add(server, &clean::name(&name_at_server), &reason),
         }
     }
     Ok(listed)
@@ -184,7 +186,7 @@ fn check_only(tools: &[Tool], left_out: &LeftOut, only: &[String]) -> Result<(),
 fn offered(server: &str, tool: Tool, listed: &[ListedTool]) -> Result<ListedTool, String> {
     let name = clean::name(&format!("{server}_{}", tool.name));
     if let Some(other) = listed.iter().find(|other| other.name == name) {
-        let other = clean::name(&other.own);
+        let other = clean::name(&other.name_at_server);
         return Err(format!(
             "it would be called `{name}`, as {other:?} is; choose one of them with `only`"
         ));
@@ -208,7 +210,7 @@ fn offered(server: &str, tool: Tool, listed: &[ListedTool]) -> Result<ListedTool
     let description = clean::description(text);
     let hints = hints(tool.annotations.as_ref());
     Ok(ListedTool {
-        own: tool.name.into_owned(),
+        name_at_server: tool.name.into_owned(),
         name,
         description,
         schema,
@@ -220,7 +222,7 @@ fn hints(annotations: Option<&ToolAnnotations>) -> String {
     let Some(annotations) = annotations else {
         return String::new();
     };
-    let said = [
+    let hints = [
         (annotations.read_only_hint, "only reads", "changes things"),
         (
             annotations.destructive_hint,
@@ -238,7 +240,7 @@ fn hints(annotations: Option<&ToolAnnotations>) -> String {
             "stays on this machine",
         ),
     ];
-    let words = said
+    let words = hints
         .into_iter()
         .filter_map(|(hint, yes, no)| hint.map(|hint| if hint { yes } else { no }));
     words.collect::<Vec<_>>().join(", ")

@@ -88,7 +88,7 @@ fn letters(name: &str) -> impl Iterator<Item = char> {
 /// The one known name of which this is a misspelling: it has the same letters, or
 /// differs by typos in at most one letter of five. `None` where two are as near: a
 /// wrong hint is worse than none.
-pub fn misspelling_of<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+pub fn misspelling_of<'k>(name: &str, names: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     const LONGEST_TYPO: usize = 64;
     if name.len() > LONGEST_TYPO {
         return None;
@@ -96,7 +96,7 @@ pub fn misspelling_of<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) 
     let letters = small_letters(name);
     let mut nearest: Option<(usize, &str)> = None;
     let mut is_only_one = true;
-    for candidate in known {
+    for candidate in names {
         if candidate.len() > LONGEST_TYPO {
             continue;
         }
@@ -125,14 +125,14 @@ pub fn misspelling_of<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) 
 
 /// The known name that was most likely intended; `None`: none is near. Of two that
 /// are as near, the first.
-pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+pub fn nearest<'k>(name: &str, names: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     const LONGEST_TYPO: usize = 64;
     let letters = small_letters(name);
     if letters.len() > LONGEST_TYPO {
         return None;
     }
     let mut nearest: Option<(usize, &str)> = None;
-    for candidate in known {
+    for candidate in names {
         if candidate.len() > 4 * LONGEST_TYPO {
             continue;
         }
@@ -324,14 +324,14 @@ mod tests {
 
     #[test]
     fn the_nearest_name_is_one_slip_away() {
-        let known = ["search", "answer", "end"];
+        let names = ["search", "answer", "end"];
         for (name, meant) in [
             ("serch", Some("search")),
             ("Answer", Some("answer")),
             ("x", None),
             ("", None),
         ] {
-            assert_eq!(nearest(name, known), meant, "{name}");
+            assert_eq!(nearest(name, names), meant, "{name}");
         }
         assert_eq!(
             nearest("bat", ["cart", "cat", "hat"]),
@@ -394,7 +394,7 @@ mod tests {
 
     #[test]
     fn a_misspelled_name_is_known_again_and_another_word_is_not() {
-        let known = [
+        let names = [
             "Paid",
             "unit_price",
             "quantity",
@@ -411,7 +411,7 @@ mod tests {
             ("node-3", None),
             ("", None),
         ] {
-            assert_eq!(misspelling_of(name, known), meant, "{name}");
+            assert_eq!(misspelling_of(name, names), meant, "{name}");
         }
     }
 

@@ -3,16 +3,19 @@
 use serde_json::{Value, json};
 
 use super::form::filled;
-use super::model_answer::Wanted;
+use super::model_answer::AnswerShape;
 use super::sample::sample;
 
 /// Characters of the request that a text answer repeats.
 const QUOTED: usize = 60;
 
-pub(super) fn answer(wanted: &Wanted<'_>, messages: &[(String, String)]) -> Result<String, String> {
+pub(super) fn answer(
+    shape: &AnswerShape<'_>,
+    messages: &[(String, String)],
+) -> Result<String, String> {
     let told = schema_in_system_message(messages);
-    let parameters = wanted.function.and_then(|(_, parameters)| parameters);
-    if let Some(schema) = wanted.schema.or(parameters).or(told.as_ref()) {
+    let parameters = shape.function.and_then(|(_, parameters)| parameters);
+    if let Some(schema) = shape.schema.or(parameters).or(told.as_ref()) {
         return sample(schema).map(|value| value.to_string());
     }
     if let Some(value) = system_message(messages).and_then(filled) {
@@ -21,7 +24,7 @@ pub(super) fn answer(wanted: &Wanted<'_>, messages: &[(String, String)]) -> Resu
     let last = messages.last().map_or("", |(_, text)| text.trim());
     let quoted: String = last.chars().take(QUOTED).collect();
     let text = format!("Stub answer to: {quoted}");
-    Ok(if wanted.is_json {
+    Ok(if shape.is_json {
         json!({ "answer": text }).to_string()
     } else {
         text

@@ -31,7 +31,7 @@ pub(super) fn route(method: &str, target: &str) -> Option<Route> {
     let path = path(target);
     match method {
         "GET" => models(path),
-        "POST" => asked(path),
+        "POST" => post_route(path),
         _ => None,
     }
 }
@@ -44,7 +44,7 @@ fn models(path: &str) -> Option<Route> {
     }
 }
 
-fn asked(path: &str) -> Option<Route> {
+fn post_route(path: &str) -> Option<Route> {
     if is_below(path, "/chat/completions") {
         return Some(Route::Answer(Api::Chat));
     }

@@ -43,26 +43,26 @@ pub(super) fn for_request(
         true => short_id(request.request_id(), at),
         false => call_id(api, request.request_id(), at),
     };
-    let said = scripted(reply, id)?;
+    let answer = scripted(reply, id)?;
     let around = Envelope {
         id: request.request_id(),
         model,
-        usage: usage(api, reply, said.as_ref(), tokens(prompt_chars(request))),
+        usage: usage(api, reply, answer.as_ref(), tokens(prompt_chars(request))),
         signature: request
             .json()
             .map(|body| signature(api, model, body))
             .unwrap_or_default(),
     };
     Some((
-        wire::body(api, said.as_ref(), &around),
+        wire::body(api, answer.as_ref(), &around),
         around.usage.counts(),
     ))
 }
 
 /// For a reply that does not depend on the request.
 fn without_request(reply: &StubReply) -> Option<(Value, Option<TokenCounts>)> {
-    let said = scripted(reply, |at| call_id(Api::Chat, "", at))?;
-    let usage = usage(Api::Chat, reply, said.as_ref(), 0);
+    let answer = scripted(reply, |at| call_id(Api::Chat, "", at))?;
+    let usage = usage(Api::Chat, reply, answer.as_ref(), 0);
     let around = Envelope {
         id: "prebuilt",
         model: "stub",
@@ -70,7 +70,7 @@ fn without_request(reply: &StubReply) -> Option<(Value, Option<TokenCounts>)> {
         signature: String::new(),
     };
     Some((
-        wire::body(Api::Chat, said.as_ref(), &around),
+        wire::body(Api::Chat, answer.as_ref(), &around),
         around.usage.counts(),
     ))
 }
@@ -134,20 +134,20 @@ pub(super) fn filler_completion(
 
 /// `Some(None)`: no choices. `None`: not an answer of a model, or one that depends on the request.
 fn scripted(reply: &StubReply, id: impl Fn(usize) -> String) -> Option<Option<ModelAnswer>> {
-    let mut said = ModelAnswer {
+    let mut model_answer = ModelAnswer {
         reasoning: reply.reasoning.clone(),
         finish: "stop".to_owned(),
         ..ModelAnswer::default()
     };
     match &reply.content {
         Content::Message { content, refusal } => {
-            said.content.clone_from(content);
-            said.refusal.clone_from(refusal);
+            model_answer.content.clone_from(content);
+            model_answer.refusal.clone_from(refusal);
         }
         Content::Calls { content, calls } => {
-            said.content.clone_from(content);
-            said.finish = "tool_calls".to_owned();
-            said.calls = calls
+            model_answer.content.clone_from(content);
+            model_answer.finish = "tool_calls".to_owned();
+            model_answer.calls = calls
                 .iter()
                 .enumerate()
                 .map(|(at, (name, arguments)): (usize, &(String, String))| Call {
@@ -161,21 +161,21 @@ fn scripted(reply: &StubReply, id: impl Fn(usize) -> String) -> Option<Option<Mo
         _ => return None,
     }
     if let Some(reason) = &reply.finish_reason {
-        said.finish.clone_from(reason);
+        model_answer.finish.clone_from(reason);
     }
-    Some(Some(said))
+    Some(Some(model_answer))
 }
 
-fn usage(api: Api, reply: &StubReply, said: Option<&ModelAnswer>, prompt: u64) -> Usage {
+fn usage(api: Api, reply: &StubReply, model_answer: Option<&ModelAnswer>, prompt: u64) -> Usage {
     match &reply.usage {
         UsageRule::Counted => Usage::Counted(TokenCounts::new(
             prompt,
-            tokens(said.map_or(0, answer_chars)),
+            tokens(model_answer.map_or(0, answer_chars)),
         )),
         UsageRule::Counts(counts) => Usage::Counted(*counts),
         UsageRule::Explicit(usage) => Usage::Given(usage.clone()),
         UsageRule::Billed(billed) => {
-            let answer = tokens(said.map_or(0, answer_chars));
+            let answer = tokens(model_answer.map_or(0, answer_chars));
             Usage::Given(billed_usage(api, *billed, answer))
         }
         UsageRule::Omitted => Usage::None,
@@ -209,13 +209,13 @@ fn billed_usage(api: Api, billed: BilledPrompt, answer: u64) -> Value {
     }
 }
 
-fn answer_chars(said: &ModelAnswer) -> usize {
-    let text = said
+fn answer_chars(model_answer: &ModelAnswer) -> usize {
+    let text = model_answer
         .content
         .as_deref()
-        .or(said.refusal.as_deref())
+        .or(model_answer.refusal.as_deref())
         .map_or(0, |text| text.chars().count());
-    text + said
+    text + model_answer
         .calls
         .iter()
         .map(|call| call.arguments.chars().count())
@@ -233,8 +233,8 @@ fn prompt_chars(request: &LoggedRequest) -> usize {
 /// An error if no answer is possible.
 pub(super) fn from_schema(reply: StubReply, request: &LoggedRequest) -> StubReply {
     let body = request.json().unwrap_or(&Value::Null);
-    let wanted = wire::wanted(request.api().unwrap_or(Api::Chat), body);
-    let mut text = match answer(&wanted, &request.messages()) {
+    let shape = wire::answer_shape(request.api().unwrap_or(Api::Chat), body);
+    let mut text = match answer(&shape, &request.messages()) {
         Ok(text) => text,
         Err(fault) => {
             let message = format!(
@@ -244,7 +244,7 @@ pub(super) fn from_schema(reply: StubReply, request: &LoggedRequest) -> StubRepl
             return StubReply::error(400, "invalid_request_error", "no_scripted_reply", &message);
         }
     };
-    let room = wanted
+    let room = shape
         .limit
         .and_then(|tokens| usize::try_from(tokens.saturating_mul(4)).ok());
     let cut = room
@@ -255,7 +255,7 @@ pub(super) fn from_schema(reply: StubReply, request: &LoggedRequest) -> StubRepl
     }
     // As with OpenAI, a forced call does not end with `tool_calls`.
     let finish_reason = if cut.is_some() { "length" } else { "stop" }.to_owned();
-    let content = match wanted.function {
+    let content = match shape.function {
         Some((name, _)) => Content::Calls {
             content: None,
             calls: vec![(name.to_owned(), text)],

@@ -22,17 +22,17 @@ pub(super) fn content(request: &LoggedRequest) -> Content {
 }
 
 fn body(request: &LoggedRequest) -> Result<(Value, TokenCounts), String> {
-    let asked = request.json().and_then(Value::as_object);
-    let asked = asked
+    let request_body = request.json().and_then(Value::as_object);
+    let request_body = request_body
         .ok_or("We could not parse the JSON body of your request: it is not a JSON object.")?;
-    let model = asked
+    let model = request_body
         .get("model")
         .and_then(Value::as_str)
         .ok_or("you must provide a model parameter")?;
-    let dimensions = match asked.get("dimensions") {
+    let dimensions = match request_body.get("dimensions") {
         None | Some(Value::Null) => DIMENSIONS,
-        Some(given) => match given.as_u64() {
-            Some(given @ 1..=MAX_DIMENSIONS) => given as usize,
+        Some(number) => match number.as_u64() {
+            Some(number @ 1..=MAX_DIMENSIONS) => number as usize,
             _ => {
                 return Err(format!(
                     "Invalid 'dimensions': expected a number from 1 to {MAX_DIMENSIONS}."
@@ -40,7 +40,7 @@ fn body(request: &LoggedRequest) -> Result<(Value, TokenCounts), String> {
             }
         },
     };
-    let texts: Vec<&str> = match asked.get("input") {
+    let texts: Vec<&str> = match request_body.get("input") {
         Some(Value::String(text)) => vec![text],
         Some(Value::Array(texts)) if !texts.is_empty() => texts
             .iter()

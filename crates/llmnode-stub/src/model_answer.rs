@@ -73,7 +73,7 @@ impl Usage {
 
 /// How an answer is wanted.
 #[derive(Debug, Default)]
-pub(super) struct Wanted<'a> {
+pub(super) struct AnswerShape<'a> {
     pub(super) schema: Option<&'a Value>,
     pub(super) is_json: bool,
     /// The only one that may be called, and its parameters.

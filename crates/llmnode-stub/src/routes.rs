@@ -90,10 +90,10 @@ impl Shared {
         let Some(key) = &self.api_key else {
             return true;
         };
-        let own = ["x-api-key", "x-goog-api-key", "api-key"]
+        let header_key = ["x-api-key", "x-goog-api-key", "api-key"]
             .iter()
             .find_map(|name| request.header(name));
-        if own == Some(key) {
+        if header_key == Some(key) {
             return true;
         }
         let sent = request
@@ -114,7 +114,7 @@ impl Shared {
         let model = request.model().unwrap_or_default();
         let missing = self
             .provider
-            .and_then(|own| rules::no_such_path(own, api, request.path()));
+            .and_then(|provider| rules::no_such_path(provider, api, request.path()));
         let headers = Some(request.logged_headers());
         let refusal = missing.or_else(|| rules::refused(self.provider, api, model, body, headers));
         if refusal.is_none() {

@@ -61,8 +61,8 @@ impl<'a> Sampler<'a> {
         let union = UNIONS.into_iter().find(|key| schema.contains_key(*key));
         let keywords = union.unwrap_or(FULFILLED);
         let unknown = schema.keys().find(|key| {
-            let mut known = keywords.split(' ').chain(HARMLESS.split(' '));
-            !key.starts_with("x-") && !known.any(|known| known == *key)
+            let mut supported = keywords.split(' ').chain(HARMLESS.split(' '));
+            !key.starts_with("x-") && !supported.any(|supported| supported == *key)
         });
         match (unknown, union) {
             (Some(key), _) => Err(unfulfilled(key, place)),

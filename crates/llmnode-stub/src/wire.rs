@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::api::{Api, GeminiStream, gemini_stream};
-use super::model_answer::{Envelope, ModelAnswer, Wanted};
+use super::model_answer::{AnswerShape, Envelope, ModelAnswer};
 use super::{chat, gemini, messages, responses};
 
 /// Roles and texts, in the order in which the model reads them.
@@ -16,22 +16,22 @@ pub(super) fn conversation(api: Api, body: &Value) -> Vec<(String, String)> {
     }
 }
 
-pub(super) fn wanted(api: Api, body: &Value) -> Wanted<'_> {
+pub(super) fn answer_shape(api: Api, body: &Value) -> AnswerShape<'_> {
     match api {
-        Api::Chat => chat::wanted(body),
-        Api::Responses => responses::wanted(body),
-        Api::Messages => messages::wanted(body),
-        Api::Gemini => gemini::wanted(body),
+        Api::Chat => chat::answer_shape(body),
+        Api::Responses => responses::answer_shape(body),
+        Api::Messages => messages::answer_shape(body),
+        Api::Gemini => gemini::answer_shape(body),
     }
 }
 
-/// `said`: `None` is an answer without any choice.
-pub(super) fn body(api: Api, said: Option<&ModelAnswer>, around: &Envelope<'_>) -> Value {
+/// `answer`: `None` is an answer without any choice.
+pub(super) fn body(api: Api, answer: Option<&ModelAnswer>, around: &Envelope<'_>) -> Value {
     match api {
-        Api::Chat => chat::body(said, around),
-        Api::Responses => responses::body(said, around),
-        Api::Messages => messages::body(said, around),
-        Api::Gemini => gemini::body(said, around),
+        Api::Chat => chat::body(answer, around),
+        Api::Responses => responses::body(answer, around),
+        Api::Messages => messages::body(answer, around),
+        Api::Gemini => gemini::body(answer, around),
     }
 }
 
@@ -63,16 +63,16 @@ pub(super) enum Streamed {
     List(Value),
 }
 
-/// `None`: the request asks for an answer in one piece. `given`: the pieces of the text, if the reply has its own.
+/// `None`: the request asks for an answer in one piece. `scripted`: the pieces of the text, if the reply has its own.
 pub(super) fn streamed(
     api: Api,
     target: &str,
-    asked: &Value,
+    request_body: &Value,
     body: &Value,
-    given: Option<&[String]>,
+    scripted: Option<&[String]>,
 ) -> Option<Streamed> {
     if api == Api::Gemini {
-        let events = gemini::events(body, given);
+        let events = gemini::events(body, scripted);
         return gemini_stream(target).map(|stream| match stream {
             GeminiStream::List => Streamed::List(events.into()),
             GeminiStream::Events => Streamed::Events(
@@ -83,12 +83,12 @@ pub(super) fn streamed(
             ),
         });
     }
-    if asked["stream"] != true {
+    if request_body["stream"] != true {
         return None;
     }
     Some(Streamed::Events(match api {
-        Api::Responses => responses::events(body, given),
-        Api::Messages => messages::events(body, given),
-        Api::Chat | Api::Gemini => chat::events(body, given, asked),
+        Api::Responses => responses::events(body, scripted),
+        Api::Messages => messages::events(body, scripted),
+        Api::Chat | Api::Gemini => chat::events(body, scripted, request_body),
     }))
 }

@@ -263,7 +263,7 @@ impl Driver<'_, '_> {
         loop {
             let entry = self.next(max_entry).await?;
             match self.replay.take(entry)? {
-                ReplayStep::On { at, steps, .. } => self.goes_on(at, steps).await,
+                ReplayStep::On { at, steps, .. } => self.stands_at(at, steps).await,
                 ReplayStep::Waits(paused) => self.waits(paused).await?,
                 ReplayStep::InDoubt {
                     node, at, fault, ..
@@ -337,7 +337,7 @@ impl Driver<'_, '_> {
         }
     }
 
-    async fn goes_on(&mut self, at: Position, steps: u64) {
+    async fn stands_at(&mut self, at: Position, steps: u64) {
         if (self.status.steps, &self.status.at) != (steps, &at) {
             (self.status.at, self.status.steps, self.status.failure) = (at, steps, None);
             // A count reads all records: with ever longer intervals, all counts

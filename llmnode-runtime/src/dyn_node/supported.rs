@@ -34,12 +34,17 @@ fn look(root: &Value, schema: &Value, place: &str, faults: &mut Vec<String>) {
 
 /// Refuses a schema that refers to itself without descending into the value. `known`: `false` for schemas being
 /// visited.
-fn ends(root: &Value, schema: &Value, depth: u32, known: &mut HashMap<*const Value, bool>) -> bool {
+fn ends(
+    root: &Value,
+    schema: &Value,
+    depth: u32,
+    visited: &mut HashMap<*const Value, bool>,
+) -> bool {
     const DEEPEST: u32 = 300;
-    if let Some(ends) = known.get(&std::ptr::from_ref(schema)) {
+    if let Some(ends) = visited.get(&std::ptr::from_ref(schema)) {
         return *ends;
     }
-    known.insert(schema, false);
+    visited.insert(schema, false);
     let to = schema
         .get("$ref")
         .and_then(Value::as_str)
@@ -49,8 +54,8 @@ fn ends(root: &Value, schema: &Value, depth: u32, known: &mut HashMap<*const Val
         .chain(schemas(schema, "oneOf"))
         .chain(to)
         .chain(schema.get("not"));
-    let ends = depth < DEEPEST && inner.all(|inner| ends(root, inner, depth + 1, known));
-    known.insert(schema, ends);
+    let ends = depth < DEEPEST && inner.all(|inner| ends(root, inner, depth + 1, visited));
+    visited.insert(schema, ends);
     ends
 }
 
@@ -152,10 +157,10 @@ fn fault(root: &Value, keyword: &str, value: &Value) -> Option<String> {
 }
 
 fn is_type(value: &Value) -> bool {
-    let known = [
+    let types = [
         "string", "number", "integer", "boolean", "object", "array", "null",
     ];
-    value.as_str().is_some_and(|name| known.contains(&name))
+    value.as_str().is_some_and(|name| types.contains(&name))
 }
 
 #[cfg(test)]

@@ -61,7 +61,9 @@ impl Unfinished {
         let conversation = &mut *self.0.0;
         let gone = messages.min(conversation.messages.len());
         conversation.messages.drain(..gone);
-        conversation.prompt = conversation.prompt.map(|own| own.saturating_sub(gone));
+        conversation.prompt = conversation
+            .prompt
+            .map(|length| length.saturating_sub(gone));
         self
     }
 

@@ -99,8 +99,8 @@ impl Inner {
             )
             .optional()?;
         let id = match found {
-            Some((id, own)) => {
-                own.check(collection, space)?;
+            Some((id, stored)) => {
+                stored.check(collection, space)?;
                 id
             }
             None => {

@@ -207,14 +207,14 @@ impl<'a> Change<'a> {
             source.fingerprint,
             metadata
         ])?;
-        let own = self.transaction.last_insert_rowid();
+        let source_id = self.transaction.last_insert_rowid();
         let mut fact = self
             .transaction
             .prepare_cached("INSERT INTO facts (source, name, value) VALUES (?1, ?2, ?3)")?;
         for (name, value) in &source.metadata {
-            fact.execute(params![own, name, value.to_string()])?;
+            fact.execute(params![source_id, name, value.to_string()])?;
         }
-        Ok(own)
+        Ok(source_id)
     }
 
     /// The stored chunk with this text. Fails if another text has the same hash.

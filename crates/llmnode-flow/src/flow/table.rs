@@ -206,12 +206,12 @@ impl<S, A> Table<S, A> {
             (
                 Some(Target::End),
                 Arm {
-                    edge: EdgeSelector::Action(action, own),
+                    edge: EdgeSelector::Action(action, convert),
                     ..
                 },
             ) => {
                 flow.leave_flow(shown);
-                Ok(Progress::Done(own(action)))
+                Ok(Progress::Done(convert(action)))
             }
             (_, arm) => Err(NodeError::new(
                 Category::ConfigError,
@@ -272,7 +272,7 @@ impl<S, A> Table<S, A> {
 
 /// A step over a part of the state. Without `made` it prepares itself.
 pub(super) struct TypedStep<S, P, Make, Then> {
-    pub(super) made: Option<Make>,
+    pub(super) make: Option<Make>,
     pub(super) part: for<'s> fn(&'s mut S) -> &'s mut P,
     pub(super) then: Then,
 }
@@ -294,8 +294,8 @@ where
         Box::pin(async move {
             let inner = flow.nested();
             // A nested flow that has begun is already prepared.
-            let made = self.made.as_ref().filter(|_| !inner.begun());
-            let prepared = made.map(|make| inner.prepared(make)).transpose()?;
+            let make = self.make.as_ref().filter(|_| !inner.begun());
+            let prepared = make.map(|make| inner.prepared(make)).transpose()?;
             match N::advance(inner.on(self.part)?, prepared).await? {
                 Progress::Continue => Ok(Progress::Continue),
                 Progress::Done(action) => table.take_edge(step, &mut flow, || (self.then)(action)),
@@ -333,7 +333,7 @@ impl<S: Send + 'static, A: Send + 'static> Table<S, A> {
             label,
             edges,
             TypedStep {
-                made: None::<fn(&S) -> N>,
+                make: None::<fn(&S) -> N>,
                 part,
                 then,
             },
@@ -354,7 +354,7 @@ impl<S: Send + 'static, A: Send + 'static> Table<S, A> {
             label,
             edges,
             TypedStep {
-                made: Some(make),
+                make: Some(make),
                 part,
                 then,
             },

@@ -61,10 +61,10 @@ impl<S> JournalReplayer<'_, S> {
         let Some(json) = history.kept_state() else {
             return Err(config_error("the journal has no state".to_owned()));
         };
-        let given = std::mem::replace(state, read_back(json, "the state in the journal")?);
+        let of_program = std::mem::replace(state, read_back(json, "the state in the journal")?);
         if let Some(carry) = self.carry.take() {
-            catch_panic(|| carry(state, given))
-                .map_err(|said| panicked("carrying over the state", &said))?;
+            catch_panic(|| carry(state, of_program))
+                .map_err(|panic| panicked("carrying over the state", &panic))?;
         }
         Ok(())
     }

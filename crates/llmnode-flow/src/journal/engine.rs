@@ -144,7 +144,7 @@ pub enum InDoubtOutcome {
 /// 5 ms to be one entry with the end of its step, unless it ends a turn of a chat in a database. It holds the state after each step.
 pub struct Replay<T> {
     start: Start,
-    known: Arc<Vec<Record>>,
+    records: Arc<Vec<Record>>,
     under_way: Arc<Mutex<Option<UnderWay>>>,
     decided: Option<Paused>,
     settlement: Option<InDoubtOutcome>,
@@ -199,7 +199,7 @@ impl<T: Serialize + DeserializeOwned> Replay<T> {
         });
         Replay {
             start,
-            known: Arc::default(),
+            records: Arc::default(),
             under_way: Arc::default(),
             decided: None,
             settlement: None,
@@ -214,7 +214,7 @@ impl<T: Serialize + DeserializeOwned> Replay<T> {
     /// step and the number of the entry. It is the same in each replay.
     pub fn name(&self) -> String {
         let number = self.entries + 1;
-        if self.known.is_empty() {
+        if self.records.is_empty() {
             format!("start {number}")
         } else {
             format!("{} {number}", self.at)
@@ -228,7 +228,7 @@ impl<T: Serialize + DeserializeOwned> Replay<T> {
     pub fn next(&self) -> impl Future<Output = Result<Entry, NodeError>> + Send + 'static {
         let start = Arc::clone(&self.start);
         let under_way = Arc::clone(&self.under_way);
-        let known = Arc::clone(&self.known);
+        let records = Arc::clone(&self.records);
         let decided = self.decided.clone();
         let settlement = self.settlement.clone();
         async move {
@@ -238,7 +238,7 @@ impl<T: Serialize + DeserializeOwned> Replay<T> {
                 Some(flow) => flow,
                 None => {
                     if let (None, Some(PendingStep { node, at, .. })) =
-                        (&settlement, in_doubt(&known))
+                        (&settlement, in_doubt(&records))
                     {
                         return Ok(Entry::new(
                             Vec::new(),
@@ -249,7 +249,7 @@ impl<T: Serialize + DeserializeOwned> Replay<T> {
                             }),
                         ));
                     }
-                    UnderWay::start(&start, (known, decided, settlement))
+                    UnderWay::start(&start, (records, decided, settlement))
                 }
             };
             let (entry, continues) = flow.next().await?;
@@ -282,7 +282,7 @@ impl<T: Serialize + DeserializeOwned> Replay<T> {
                 _ => {}
             }
         }
-        Arc::make_mut(&mut self.known).extend(records);
+        Arc::make_mut(&mut self.records).extend(records);
         if let Some(flow) = &mut *lock(&self.under_way) {
             flow.is_kept();
         }
@@ -325,7 +325,7 @@ impl<T: Serialize + DeserializeOwned> Replay<T> {
     /// # Errors
     /// None in practice: the records are in memory.
     pub async fn history(&self) -> Result<History, JournalError> {
-        History::of(&mut Replayed::new(&self.known)).await
+        History::of(&mut Replayed::new(&self.records)).await
     }
 }
 
@@ -395,7 +395,7 @@ impl ReplayStart {
         S: Serialize + DeserializeOwned + Send + Sync,
         A: Serialize + DeserializeOwned + Send + 'static,
     {
-        let in_doubt = in_doubt(&self.journal.known);
+        let in_doubt = in_doubt(&self.journal.records);
         let mut resume = flow.resume(self.journal);
         if let Some(paused) = self.decided {
             resume = resume.approve(paused);
@@ -448,9 +448,9 @@ impl fmt::Debug for ReplayStart {
 }
 
 /// The call that has to be settled before the flow can start.
-fn in_doubt(known: &[Record]) -> Option<PendingStep> {
+fn in_doubt(records: &[Record]) -> Option<PendingStep> {
     let mut history = History::default();
-    known
+    records
         .iter()
         .cloned()
         .for_each(|record| history.take(record));
@@ -487,13 +487,13 @@ struct Shared {
 impl UnderWay {
     fn start(
         start: &Start,
-        (known, decided, settlement): (Arc<Vec<Record>>, Option<Paused>, Option<InDoubtOutcome>),
+        (records, decided, settlement): (Arc<Vec<Record>>, Option<Paused>, Option<InDoubtOutcome>),
     ) -> Self {
         let (sender, events) = mpsc::channel(1);
         let shared = Arc::<Shared>::default();
         let refused = Refused::default();
         let journal = Replayed {
-            known,
+            records,
             to: Some((sender.clone(), Arc::clone(&shared))),
         };
         let flow = start(ReplayStart {
@@ -594,15 +594,15 @@ impl Drop for UnderWay {
 
 /// The journal of a flow whose records an engine keeps.
 struct Replayed {
-    known: Arc<Vec<Record>>,
+    records: Arc<Vec<Record>>,
     /// `None`: it is only read.
     to: Option<(mpsc::Sender<Event>, Arc<Shared>)>,
 }
 
 impl Replayed {
-    fn new(known: &Arc<Vec<Record>>) -> Self {
+    fn new(records: &Arc<Vec<Record>>) -> Self {
         Replayed {
-            known: Arc::clone(known),
+            records: Arc::clone(records),
             to: None,
         }
     }
@@ -614,9 +614,9 @@ impl Journal for Replayed {
         each: &'j mut (dyn FnMut(Record) + Send),
     ) -> BoxFuture<'j, Result<(), JournalError>> {
         // It is read once, when the flow starts.
-        let known = std::mem::take(&mut self.known);
+        let records = std::mem::take(&mut self.records);
         Box::pin(async move {
-            known.iter().cloned().for_each(each);
+            records.iter().cloned().for_each(each);
             Ok(())
         })
     }

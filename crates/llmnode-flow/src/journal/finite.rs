@@ -93,8 +93,8 @@ macro_rules! plain {
 }
 
 macro_rules! members {
-    ($($method:ident($($given:ty),*);)*) => {$(
-        fn $method(self, $(_: $given),*) -> Result<CompoundCheck, NotFinite> {
+    ($($method:ident($($argument:ty),*);)*) => {$(
+        fn $method(self, $(_: $argument),*) -> Result<CompoundCheck, NotFinite> {
             Ok(CompoundCheck::default())
         }
     )*};

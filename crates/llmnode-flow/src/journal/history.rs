@@ -87,7 +87,7 @@ impl std::fmt::Debug for DroppedAnswer {
 struct UsageImport {
     run_ledger: Ledger,
     /// How many records of this journal the run's ledger has already.
-    known: u64,
+    counted: u64,
     prior_spend: PriorSpend,
 }
 
@@ -126,7 +126,7 @@ impl History {
     pub(super) fn counting(core: &RunCore) -> Self {
         let counting = UsageImport {
             run_ledger: core.ledger.clone(),
-            known: 0,
+            counted: 0,
             prior_spend: core.limits.new_prior_spend(),
         };
         History {
@@ -214,7 +214,11 @@ impl History {
 
     fn drop_answers(&mut self) {
         // An agent's call has an answer for each turn.
-        let known: HashSet<CallId> = self.dropped.iter().filter_map(|known| known.call).collect();
+        let dropped: HashSet<CallId> = self
+            .dropped
+            .iter()
+            .filter_map(|dropped| dropped.call)
+            .collect();
         for one in &self.replay_entries {
             if let ReplayEntry::Answer(
                 Answered {
@@ -225,7 +229,7 @@ impl History {
                 },
                 usage,
             ) = one
-                && call.is_none_or(|call| !known.contains(&call))
+                && call.is_none_or(|call| !dropped.contains(&call))
             {
                 let usage = usage.as_deref().copied();
                 self.dropped.push(DroppedAnswer {
@@ -239,7 +243,7 @@ impl History {
 
     fn identify(&mut self, run: String) {
         if let Some(counting) = &mut self.counting {
-            counting.known = counting.run_ledger.journal_records(&run);
+            counting.counted = counting.run_ledger.journal_records(&run);
         }
         self.run = run;
     }
@@ -268,7 +272,7 @@ impl History {
     fn has(&self, id: CallId) -> bool {
         self.counting
             .as_ref()
-            .is_some_and(|of| self.records < of.known || of.run_ledger.issued(id))
+            .is_some_and(|of| self.records < of.counted || of.run_ledger.issued(id))
     }
 
     fn keep_answer(&mut self, mut answered: Answered) {
@@ -308,16 +312,16 @@ impl History {
 
     fn count_tool(&mut self, ended: &ToolEnded) {
         let Some(caller) = &ended.of else { return };
-        let own = self.has(caller.id);
+        let is_of_journal = self.has(caller.id);
         if let Some(counting) = &mut self.counting {
             let node = NodeKey::foreign(caller.path.clone(), Cow::Owned(caller.node.clone()));
-            counting.prior_spend.add_tool(&node, own);
+            counting.prior_spend.add_tool(&node, is_of_journal);
         }
     }
 
     fn call(&mut self, id: CallId, node: Option<(NodeKey, Option<CallId>)>) -> &mut OpenCall {
         let counts = !self.has(id);
-        let known = node.is_some();
+        let is_of_node = node.is_some();
         let (node, parent) =
             node.unwrap_or_else(|| (NodeKey::foreign(String::new(), Cow::Borrowed("")), None));
         let call = self.open.entry(id).or_insert_with(|| OpenCall {
@@ -330,7 +334,7 @@ impl History {
             used: Usage::default(),
             counts,
         });
-        if known {
+        if is_of_node {
             (call.node, call.parent) = (node, parent);
         }
         call

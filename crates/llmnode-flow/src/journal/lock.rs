@@ -35,8 +35,9 @@ impl Lock {
     /// The journal's mode may have changed since. A file with content, or a link,
     /// belongs to someone else.
     fn share(&self, path: &Path, like: &File) {
-        let own = fs::symlink_metadata(path).is_ok_and(|there| there.is_file() && there.len() == 0);
-        if own && let Ok(like) = like.metadata() {
+        let is_empty_file =
+            fs::symlink_metadata(path).is_ok_and(|there| there.is_file() && there.len() == 0);
+        if is_empty_file && let Ok(like) = like.metadata() {
             // The lock works without these permissions.
             let _ = copy_permissions(&self.0, &like);
         }
@@ -55,7 +56,7 @@ impl Drop for Lock {
 fn open(path: &Path, like: &File) -> io::Result<File> {
     match create_new(path, Some(&like.metadata()?)) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-        made => return made,
+        linked => return linked,
     }
     // Opening a pipe would block.
     if !fs::metadata(path)?.is_file() {

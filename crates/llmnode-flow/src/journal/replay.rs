@@ -122,11 +122,11 @@ impl ReplayStore {
 
     pub(super) fn put_back(&mut self, conversations: &[String]) {
         for conversation in conversations {
-            let own = conversation
+            let rest = conversation
                 .strip_prefix(&self.prefix)
-                .and_then(|own| own.rsplit_once('-'));
+                .and_then(|rest| rest.rsplit_once('-'));
             if let Some((name, place)) =
-                own.and_then(|(name, place)| Some((name, place.parse().ok()?)))
+                rest.and_then(|(name, place)| Some((name, place.parse().ok()?)))
             {
                 self.left.entry(name.to_owned()).or_default().insert(place);
             }

@@ -11,7 +11,7 @@ use super::record::Json;
 
 pub(super) fn json<T: Serialize + ?Sized>(value: &T, what: &str) -> Result<Json, NodeError> {
     let written = catch_panic(|| written(value))
-        .map_err(|said| panicked(&format!("writing {what}"), &said))?;
+        .map_err(|panic| panicked(&format!("writing {what}"), &panic))?;
     written.map_err(|error| {
         let message = format!("{what} cannot be written to the journal as JSON: {error}");
         NodeError::new(Category::Aborted, message).with_source(error)
@@ -29,7 +29,7 @@ fn written<T: Serialize + ?Sized>(value: &T) -> Result<Json, BoxError> {
 
 pub(super) fn read_back<T: DeserializeOwned>(json: &Json, what: &str) -> Result<T, NodeError> {
     let read = catch_panic(|| serde_json::from_str(json.get()));
-    read.map_err(|said| panicked(&format!("reading {what}"), &said))?
+    read.map_err(|panic| panicked(&format!("reading {what}"), &panic))?
         .map_err(|error| {
             let message = format!(
                 "{what} cannot be read as `{}`: {error}",
@@ -40,8 +40,8 @@ pub(super) fn read_back<T: DeserializeOwned>(json: &Json, what: &str) -> Result<
 }
 
 /// The program's `Serialize` and `Deserialize` may panic.
-pub(super) fn panicked(what: &str, said: &str) -> NodeError {
-    NodeError::new(Category::Panic, format!("{what} panicked: {said}"))
+pub(super) fn panicked(what: &str, panic: &str) -> NodeError {
+    NodeError::new(Category::Panic, format!("{what} panicked: {panic}"))
 }
 
 /// What cannot be read back would otherwise be noticed only after a crash.

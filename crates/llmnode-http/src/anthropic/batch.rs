@@ -20,7 +20,7 @@ use llmnode_model::{BoxFuture, Category, Completion, ModelError, Request, Sink};
 use serde_json::Value;
 
 use crate::api::inner::Inner;
-use crate::api::prepared_request::Asking;
+use crate::api::prepared_request::RequestContext;
 use crate::batch::exchange::Exchange;
 use crate::batch::list::{MOST_PAGES, too_many_pages};
 use crate::batch::order::order_body;
@@ -258,7 +258,7 @@ impl BatchWire for AnthropicBatches {
 
     fn line(&self, request: &Request, sink: &mut dyn Sink) -> Result<BatchLine, ModelError> {
         self.inner
-            .batch_line(request, Asking::of(request), API, sink)
+            .batch_line(request, RequestContext::of(request), API, sink)
     }
 
     /// There is no file to upload: the lines are in the request that creates the
@@ -312,7 +312,7 @@ impl BatchWire for AnthropicBatches {
         sink: &mut dyn Sink,
     ) -> Result<Completion, ModelError> {
         self.inner
-            .batch_answer(request, Asking::of(request), &response, sink)
+            .batch_answer(request, RequestContext::of(request), &response, sink)
     }
 }
 

@@ -205,11 +205,11 @@ impl Block {
     /// Members of the API that a message does not model. Empty lists and nulls mean nothing.
     /// What stands beside the text or the call, such as citations: it goes back
     /// with it.
-    fn beside(&self, own: &[&str]) -> Option<Json> {
+    fn beside(&self, modelled: &[&str]) -> Option<Json> {
         let rest: Map<String, Value> = self
             .members
             .iter()
-            .filter(|(name, value)| !own.contains(&name.as_str()) && has_content(value))
+            .filter(|(name, value)| !modelled.contains(&name.as_str()) && has_content(value))
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
         if rest.is_empty() {

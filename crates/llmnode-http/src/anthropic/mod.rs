@@ -77,7 +77,7 @@ const MESSAGES: Wire = Wire {
         example: "https://api.anthropic.com",
     },
     // Members that only we write: in `extra` they are refused.
-    own: &["messages", "model", "stream", "system"],
+    reserved_fields: &["messages", "model", "stream", "system"],
     // Members that the program may add to.
     joined: &["output_config", "tools"],
     names: Some(Profile::Anthropic),

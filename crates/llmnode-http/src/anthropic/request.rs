@@ -88,7 +88,7 @@ struct BlockBinding {
 #[derive(Serialize)]
 struct OutputConfig<'a> {
     #[serde(flatten)]
-    given: BTreeMap<&'a str, &'a Value>,
+    from_extra: BTreeMap<&'a str, &'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     effort: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -137,7 +137,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
         .typed()
         .filter(|(format, _)| *format == ResponseFormat::Strict);
     let strict = strict.and_then(|(_, schema)| schema.anthropic());
-    let config = prepared.given("output_config");
+    let config = prepared.from_extra("output_config");
     let strict = strict.filter(|_| !config.contains_key("format"));
     let effort = prepared.effort().filter(|_| !config.contains_key("effort"));
     let messages = instructed(prepared);
@@ -155,7 +155,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
         thinking: thinking(prepared),
         output_config: (strict.is_some() || effort.is_some() || !config.is_empty()).then_some(
             OutputConfig {
-                given: config,
+                from_extra: config,
                 effort,
                 format: strict.map(|schema| Format { schema }),
             },
@@ -210,9 +210,9 @@ fn thinking(prepared: &PreparedRequest<'_>) -> Option<ThinkingConfig> {
 /// may be reserved under limits. By whom it was set is kept, because only a default
 /// may be raised.
 pub(super) fn limit(request: &Request, quirks: Quirks, thinking: Option<Thinking>) -> AnswerLimit {
-    if let Some(given) = request.extra.get("max_tokens").and_then(tokens) {
+    if let Some(from_extra) = request.extra.get("max_tokens").and_then(tokens) {
         return AnswerLimit {
-            tokens: given,
+            tokens: from_extra,
             by: LimitSetter::Program,
             rises: false,
         };
@@ -230,12 +230,12 @@ pub(super) fn limit(request: &Request, quirks: Quirks, thinking: Option<Thinking
             rises: false,
         };
     }
-    let given = request
+    let from_extra = request
         .extra
         .get("thinking")
         .and_then(|thinking| tokens(&thinking["budget_tokens"]));
-    let budget = match (given, thinking) {
-        (Some(given), _) => given,
+    let budget = match (from_extra, thinking) {
+        (Some(from_extra), _) => from_extra,
         (None, Some(Thinking::Budget(budget))) => budget,
         (None, _) => 0,
     };
@@ -277,7 +277,7 @@ fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
         input_schema: sent(schema, Profile::Anthropic),
         defer_loading: false,
     });
-    let own = prepared.listed_function().map(|schema| Tool::Function {
+    let answer_function = prepared.listed_function().map(|schema| Tool::Function {
         name: schema.name(),
         description: "",
         input_schema: sent(schema, Profile::Anthropic),
@@ -298,8 +298,8 @@ fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
     search
         .into_iter()
         .chain(listed)
-        .chain(own)
+        .chain(answer_function)
         .chain(deferred)
-        .chain(prepared.given_list("tools").map(Tool::Given))
+        .chain(prepared.list_from_extra("tools").map(Tool::Given))
         .collect()
 }

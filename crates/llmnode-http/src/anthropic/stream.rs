@@ -90,11 +90,11 @@ impl StreamedAnswer for PartialMessage {
     ) -> ControlFlow<End> {
         let read: MessageEvent<'_> = piece(event, reported::read)?;
         match &*read.r#type {
-            "message_start" => known(self.start(read.message, expected, sink))?,
+            "message_start" => until_error(self.start(read.message, expected, sink))?,
             "content_block_start" => {
-                known(self.start_block(read.index, read.content_block, expected, sink))?
+                until_error(self.start_block(read.index, read.content_block, expected, sink))?
             }
-            "content_block_delta" => known(self.add(read.index, read.delta, expected, sink))?,
+            "content_block_delta" => until_error(self.add(read.index, read.delta, expected, sink))?,
             "message_delta" => self.end(read.delta, read.usage, sink),
             "message_stop" => {
                 self.has_ended = true;
@@ -205,8 +205,8 @@ impl PartialMessage {
     /// Two calls with ids of their own stay two, even if their server counts them as one.
     fn place_of_start(&mut self, index: u64, block: &Block) -> u64 {
         let at = self.place(index);
-        if !self.blocks.get(&at).is_some_and(|known: &Block| {
-            known.is_call() && block.is_call() && known.text("id") != block.text("id")
+        if !self.blocks.get(&at).is_some_and(|earlier: &Block| {
+            earlier.is_call() && block.is_call() && earlier.text("id") != block.text("id")
         }) {
             return at;
         }
@@ -351,7 +351,7 @@ impl PartialMessage {
 }
 
 /// A broken event ends the stream with its error.
-fn known(read: Result<(), ModelError>) -> ControlFlow<End> {
+fn until_error(read: Result<(), ModelError>) -> ControlFlow<End> {
     match read {
         Ok(()) => ControlFlow::Continue(()),
         Err(broken) => ControlFlow::Break(End::Failure(broken)),

@@ -142,18 +142,18 @@ impl Figures for MessageUsage {
         self.cache_creation_input_tokens
             .grow(later.cache_creation_input_tokens);
         if let Some(details) = later.cache_creation {
-            let known = self.cache_creation.get_or_insert_default();
-            known
+            let counted = self.cache_creation.get_or_insert_default();
+            counted
                 .ephemeral_1h_input_tokens
                 .grow(details.ephemeral_1h_input_tokens);
         }
         if let Some(details) = later.output_tokens_details {
-            let known = self.output_tokens_details.get_or_insert_default();
-            known.thinking_tokens.grow(details.thinking_tokens);
+            let counted = self.output_tokens_details.get_or_insert_default();
+            counted.thinking_tokens.grow(details.thinking_tokens);
         }
         if let Some(sums) = later.compactions {
-            let known = self.compactions.unwrap_or_default();
-            self.compactions = Some(std::array::from_fn(|at| known[at].max(sums[at])));
+            let counted = self.compactions.unwrap_or_default();
+            self.compactions = Some(std::array::from_fn(|at| counted[at].max(sums[at])));
         }
     }
 }

@@ -28,7 +28,7 @@ use llmnode_reader::Flag;
 use super::halves::{read_body, resolve};
 use super::inner::Inner;
 use super::names::RenamingSink;
-use super::prepared_request::{Asking, PreparedRequest};
+use super::prepared_request::{PreparedRequest, RequestContext};
 use super::prompt_parts::{LEAST_BYTES, prompt_parts};
 use super::read_answer::{CutBy, ReadAnswer, ReadResult, Unreadable};
 use super::receive::ResponseBody;
@@ -99,18 +99,18 @@ impl Inner {
 
     /// Whether what this request shares with others is going to be kept, and is not yet.
     pub(crate) fn shares_beginning(&self, request: &Request) -> bool {
-        let own = request.on(self.wire.name);
-        let request = own.as_deref().unwrap_or(request);
+        let of_api = request.on(self.wire.name);
+        let request = of_api.as_deref().unwrap_or(request);
         let Some(model) = self.model_of(request) else {
             return false;
         };
-        let asking = Asking::of(request);
+        let context = RequestContext::of(request);
         let situation = Situation {
             tools: !request.tools.is_empty(),
             ..Situation::default()
         };
-        let quirks = self.beliefs.quirks(model, asking.asker, situation);
-        self.cache_fields(request, model, quirks, asking)
+        let quirks = self.beliefs.quirks(model, context.asker, situation);
+        self.cache_fields(request, model, quirks, context)
             .writes_shared()
     }
 
@@ -172,8 +172,8 @@ impl Inner {
     /// answer.
     fn limit_to_be_sent(&self, request: &Request) -> Option<AnswerLimit> {
         let limit = self.wire.limit?;
-        let own = request.on(self.wire.name);
-        let request = own.as_deref().unwrap_or(request);
+        let of_api = request.on(self.wire.name);
+        let request = of_api.as_deref().unwrap_or(request);
         let situation = Situation {
             tools: !request.tools.is_empty(),
             ..Situation::default()
@@ -206,17 +206,17 @@ impl Inner {
     pub(crate) async fn complete(
         &self,
         request: &Request,
-        asking: Asking<'_>,
+        context: RequestContext<'_>,
         sink: &mut dyn Sink,
     ) -> Result<Completion, ModelError> {
-        let own = request.on(self.wire.name);
-        let request = own.as_deref().unwrap_or(request);
+        let of_api = request.on(self.wire.name);
+        let request = of_api.as_deref().unwrap_or(request);
         sink.api(self.wire.name);
         if let Some(model) = self.model_of(request).filter(|_| begins(&request.messages)) {
-            self.beliefs.begin(model, asking.asker);
+            self.beliefs.begin(model, context.asker);
         }
         let (prepared, headers) = self
-            .prepare(request, asking, sink.listens())
+            .prepare(request, context, sink.listens())
             .map_err(|fault| without_secrets(unsent(fault), self.headers.secrets()))?;
         // The memory of caches has to hear of the end in all cases, or others would
         // wait for a writer that is gone.
@@ -229,10 +229,11 @@ impl Inner {
         ending.is_answered = outcome.is_ok();
         drop(ending);
         if outcome.is_ok() {
-            self.beliefs.answered(prepared.model, prepared.asking.asker);
-            asking
+            self.beliefs
+                .answered(prepared.model, prepared.context.asker);
+            context
                 .switch
-                .inspect(|switch| switch.answered(prepared.model, asking.asker));
+                .inspect(|switch| switch.answered(prepared.model, context.asker));
         }
         outcome.map_err(|error| without_secrets(error, &prepared.secrets))
     }
@@ -335,7 +336,7 @@ impl Inner {
     pub(crate) fn prepare<'a>(
         &'a self,
         request: &'a Request,
-        asking: Asking<'a>,
+        context: RequestContext<'a>,
         listens: bool,
     ) -> Result<(PreparedRequest<'a>, HeaderMap), String> {
         check_request(self.service.is_local, || self.service.endpoint.host())?;
@@ -346,10 +347,13 @@ impl Inner {
                  or call"
             )
         })?;
-        if let Some(fault) = request.reserved_fields_in_extra(self.wire.own).next() {
+        if let Some(fault) = request
+            .reserved_fields_in_extra(self.wire.reserved_fields)
+            .next()
+        {
             return Err(fault);
         }
-        let shape = self.shape(request, model, asking.asker, asking.without_thoughts)?;
+        let shape = self.shape(request, model, context.asker, context.without_thoughts)?;
         let RequestHeaders {
             mut headers,
             secrets,
@@ -357,7 +361,7 @@ impl Inner {
         if shape.drops_bound_thoughts {
             add_beta(&mut headers, BINDING_CONTROLS);
         }
-        let cache = self.cache_fields(request, model, shape.quirks, asking);
+        let cache = self.cache_fields(request, model, shape.quirks, context);
         let deadline = self.service.deadline(request.attempt_timeout);
         let thinking = shape.thinking.map(|(_, way)| way);
         let limit = self
@@ -375,7 +379,7 @@ impl Inner {
         Ok((
             PreparedRequest {
                 request,
-                asking,
+                context,
                 model,
                 tag: self.wire.tag,
                 joined: self.wire.joined,
@@ -605,10 +609,10 @@ fn believed(usage: TokenUsage, answered: Option<u64>) -> TokenUsage {
 
 /// Beside those that the program sends.
 fn add_beta(headers: &mut HeaderMap, beta: &'static str) {
-    let given = headers
+    let earlier = headers
         .get(BETA)
-        .map(|given| [given.as_bytes(), b",", beta.as_bytes()].concat());
-    let all = given.and_then(|all| HeaderValue::from_bytes(&all).ok());
+        .map(|earlier| [earlier.as_bytes(), b",", beta.as_bytes()].concat());
+    let all = earlier.and_then(|all| HeaderValue::from_bytes(&all).ok());
     headers.insert(BETA, all.unwrap_or(HeaderValue::from_static(beta)));
 }
 

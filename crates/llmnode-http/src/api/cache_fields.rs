@@ -20,7 +20,7 @@ pub(crate) struct CacheFields {
     /// How long what is read or written stays. `None`: nothing is asked for.
     pub(crate) ttl: Option<Duration>,
     /// The parts that are wanted, whether the model takes them or not.
-    pub(crate) wanted: Parts,
+    pub(crate) unfiltered: Parts,
     /// What the memory is told when the request has ended.
     pub(crate) share: Share,
 }

@@ -29,7 +29,7 @@ use llmnode_model::{ApiKind, Cache, Message, Request, Role};
 use super::cache_fields::{CacheFields, CacheKey, CacheOptions, SharedEnd};
 use super::cache_memory::{Likely, Share};
 use super::inner::Inner;
-use super::prepared_request::Asking;
+use super::prepared_request::RequestContext;
 use crate::refusal::parts::{Part, Parts};
 use crate::refusal::quirks::Quirks;
 
@@ -72,7 +72,7 @@ struct CacheSubject<'a> {
     plan: CachePlan,
     model: &'a str,
     quirks: Quirks,
-    asking: Asking<'a>,
+    context: RequestContext<'a>,
     shared: Option<SharedEnd>,
     /// The hash of what is shared.
     hash: u64,
@@ -87,7 +87,7 @@ impl Inner {
         request: &Request,
         model: &str,
         quirks: Quirks,
-        asking: Asking<'_>,
+        context: RequestContext<'_>,
     ) -> CacheFields {
         let plan = request.cache.unwrap_or_default();
         let setting = plan.setting.or(self.cache).unwrap_or_default();
@@ -109,7 +109,7 @@ impl Inner {
             plan,
             model,
             quirks,
-            asking,
+            context,
             shared,
             hash: shared_hash(request, model, shared),
             begins: beginning_hash(request),
@@ -130,13 +130,13 @@ impl Inner {
     /// that a record can say what is missing.
     fn without_refused(&self, mut fields: CacheFields, quirks: Quirks) -> CacheFields {
         let is_anthropic = self.wire.name == ApiKind::Anthropic;
-        fields.wanted = Parts::default()
+        fields.unfiltered = Parts::default()
             .with_if(Part::Cache, is_anthropic && fields.marks())
             .with_if(Part::CacheOptions, fields.options.is_some())
             .with_if(Part::CacheKey, fields.key.is_some());
         if is_anthropic && quirks.leaves_out(Part::Cache) {
             return CacheFields {
-                wanted: fields.wanted,
+                unfiltered: fields.unfiltered,
                 ..CacheFields::default()
             };
         }
@@ -189,11 +189,11 @@ impl Inner {
         if !has_options {
             return self.older_openai_auto(subject);
         }
-        let in_batch = subject.asking.in_batch;
+        let in_batch = subject.context.in_batch;
         // How a line is sent is known from itself: an order has no first request.
-        let known = memory.form(subject.begins).filter(|_| !in_batch);
+        let form_of_line = memory.form(subject.begins).filter(|_| !in_batch);
         let share = self.share(subject, OPENAI_TTL);
-        let marks = known.map_or(share.marks, |form| form.marks) && subject.shared.is_some();
+        let marks = form_of_line.map_or(share.marks, |form| form.marks) && subject.shared.is_some();
         // Until a model was asked often, a refusal of the field would cost more
         // than it saves.
         let many = memory.requests(subject.model) >= LEAST_REQUESTS;
@@ -219,11 +219,11 @@ impl Inner {
     /// first; and requests that are sent at once are not to wait for a line.
     fn share(&self, subject: &CacheSubject<'_>, ttl: Duration) -> Share {
         let likely = subject.likely();
-        if subject.asking.in_batch {
+        if subject.context.in_batch {
             return Share::of_line(likely);
         }
         self.cache_memory
-            .share(subject.hash, subject.asking.asker, likely, ttl)
+            .share(subject.hash, subject.context.asker, likely, ttl)
     }
 
     /// Models up to gpt-5.5: all that is long enough is kept without being subject,
@@ -236,7 +236,7 @@ impl Inner {
             key: is_likely.then(|| CacheKey {
                 hash,
                 // Nobody knows in which minute a line is asked.
-                lane: (!subject.asking.in_batch).then(|| self.cache_memory.lane(hash)),
+                lane: (!subject.context.in_batch).then(|| self.cache_memory.lane(hash)),
             }),
             ttl: Some(OLDER_TTL),
             share,

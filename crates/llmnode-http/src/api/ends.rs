@@ -120,15 +120,15 @@ pub(crate) fn finish(word: &str) -> Option<FinishReason> {
     if word.starts_with("IMAGE_") {
         return Some(FinishReason::ContentFilter);
     }
-    let known = by_words(word).filter(|_| !KEPT.contains(&word));
-    Some(known.unwrap_or_else(|| FinishReason::Other(word.to_owned())))
+    let reason = by_words(word).filter(|_| !KEPT.contains(&word));
+    Some(reason.unwrap_or_else(|| FinishReason::Other(word.to_owned())))
 }
 
 /// The exact word of an API.
 fn documented(word: &str) -> Option<&'static FinishReason> {
     DOCUMENTED
         .iter()
-        .find(|(own, _)| *own == word)
+        .find(|(listed, _)| *listed == word)
         .map(|(_, finish)| finish)
 }
 

@@ -177,9 +177,9 @@ impl Inner {
         if prepared.request.messages.is_empty() {
             return false;
         }
-        let PreparedRequest { model, asking, .. } = *prepared;
-        if let Some(switch) = asking.switch
-            && switch.learns(model, asking.asker, &self.refused_way(refusal, prepared))
+        let PreparedRequest { model, context, .. } = *prepared;
+        if let Some(switch) = context.switch
+            && switch.learns(model, context.asker, &self.refused_way(refusal, prepared))
         {
             tracing::debug!(target: "llmnode::openai", model, "will ask by the other API");
             return true;
@@ -188,10 +188,10 @@ impl Inner {
         if let Some((fact, condition)) = read {
             tracing::debug!(target: "llmnode::openai", model, refused = ?fact, "will ask differently");
             self.beliefs
-                .learn(model, asking.asker, fact, condition, hash(refusal.text));
+                .learn(model, context.asker, fact, condition, hash(refusal.text));
             return true;
         }
-        REFUSALS.contains(&refusal.status) && self.beliefs.end_trial(model, asking.asker)
+        REFUSALS.contains(&refusal.status) && self.beliefs.end_trial(model, context.asker)
     }
 
     /// Whether a 400 is about a field at all: then the attempt loop may do

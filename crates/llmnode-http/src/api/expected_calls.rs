@@ -18,14 +18,14 @@ pub(crate) fn take_answer(completion: &mut llmnode_model::Completion, expected: 
     if let Some(function) = expected.function
         && calls.iter().all(|call| call.name == function)
     {
-        let mut known = HashSet::new();
+        let mut seen = HashSet::new();
         let all = calls.drain(..).map(|call| call.arguments);
-        let given: Vec<String> = all
-            .filter(|arguments| known.insert(arguments.clone()))
+        let distinct: Vec<String> = all
+            .filter(|arguments| seen.insert(arguments.clone()))
             .collect();
-        if !given.is_empty() {
+        if !distinct.is_empty() {
             // Joined, so that the reader refuses different calls as two values.
-            completion.text = given.join("\n");
+            completion.text = distinct.join("\n");
         }
     }
     if !expected.tools {

@@ -360,14 +360,14 @@ fn resolve_parts(text: &str, parts: &mut [CarriedPart]) -> bool {
                 rest = behind;
                 let before = read.text.len();
                 let waited = read.first.is_some();
-                let mut own = piece.chars();
+                let mut chars = piece.chars();
                 if waited && let Some(last) = last.take() {
                     // What waited belongs to the piece that it began in.
-                    own.next().into_iter().for_each(|c| read.push(c));
+                    chars.next().into_iter().for_each(|c| read.push(c));
                     *last += read.text.len() - before;
                 }
                 let begin = read.text.len();
-                own.for_each(|c| read.push(c));
+                chars.for_each(|c| read.push(c));
                 *bytes = read.text.len() - begin;
                 last = Some(bytes);
                 is_broken |= resolve_json(beside);

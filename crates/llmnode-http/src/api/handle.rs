@@ -23,8 +23,8 @@ macro_rules! chat_model {
                 'a,
                 Result<llmnode_model::Completion, llmnode_model::ModelError>,
             > {
-                let asking = crate::api::prepared_request::Asking::of(request);
-                Box::pin(self.0.complete(request, asking, sink))
+                let context = crate::api::prepared_request::RequestContext::of(request);
+                Box::pin(self.0.complete(request, context, sink))
             }
 
             fn model(&self) -> Option<&str> {

@@ -29,7 +29,7 @@ use crate::refusal::switch::Switch;
 /// Who asks, and by which way.
 /// Not part of the request itself: the same request may be asked by two APIs.
 #[derive(Clone, Copy)]
-pub(crate) struct Asking<'a> {
+pub(crate) struct RequestContext<'a> {
     pub(crate) asker: Asker,
     /// Between the APIs of the handle, if it has several.
     pub(crate) switch: Option<&'a Switch>,
@@ -39,9 +39,9 @@ pub(crate) struct Asking<'a> {
     pub(crate) in_batch: bool,
 }
 
-impl Asking<'_> {
-    pub(crate) fn of(request: &Request) -> Asking<'static> {
-        Asking {
+impl RequestContext<'_> {
+    pub(crate) fn of(request: &Request) -> RequestContext<'static> {
+        RequestContext {
             asker: Asker::of(request),
             switch: None,
             without_thoughts: false,
@@ -52,7 +52,7 @@ impl Asking<'_> {
 
 pub(crate) struct PreparedRequest<'a> {
     pub(crate) request: &'a Request,
-    pub(crate) asking: Asking<'a>,
+    pub(crate) context: RequestContext<'a>,
     pub(crate) model: &'a str,
     pub(crate) tag: &'static str,
     pub(crate) joined: &'static [&'static str],
@@ -99,13 +99,13 @@ impl PreparedRequest<'_> {
 
     /// The program's own, in either place.
     pub(crate) fn limit(&self) -> Option<u32> {
-        let given = self
+        let from_extra = self
             .request
             .extra
             .get("max_output_tokens")
             .and_then(serde_json::Value::as_u64);
-        let given = given.map(|given| u32::try_from(given).unwrap_or(u32::MAX));
-        let limit = given.or(self.request.max_tokens)?;
+        let from_extra = from_extra.map(|from_extra| u32::try_from(from_extra).unwrap_or(u32::MAX));
+        let limit = from_extra.or(self.request.max_tokens)?;
         Some(self.shape.quirks.limited(limit))
     }
 
@@ -211,7 +211,7 @@ impl PreparedRequest<'_> {
     }
 
     /// What the program adds to a field of ours. Its members take precedence.
-    pub(crate) fn given(&self, field: &str) -> BTreeMap<&str, &Value> {
+    pub(crate) fn from_extra(&self, field: &str) -> BTreeMap<&str, &Value> {
         let members = self
             .request
             .extra
@@ -224,7 +224,7 @@ impl PreparedRequest<'_> {
             .collect()
     }
 
-    pub(crate) fn given_list(&self, field: &str) -> impl Iterator<Item = &Value> {
+    pub(crate) fn list_from_extra(&self, field: &str) -> impl Iterator<Item = &Value> {
         self.request
             .extra
             .get(field)
@@ -279,7 +279,7 @@ impl PreparedRequest<'_> {
     /// Gemini's own tools, from `extra`, beside functions.
     pub(crate) fn sees_server_side_tools(&self) -> bool {
         let has_functions = self.shape.tools || self.function().is_some();
-        has_functions && self.given_list("tools").next().is_some()
+        has_functions && self.list_from_extra("tools").next().is_some()
     }
 
     /// A call of the answer's function or of a tool.
@@ -333,7 +333,7 @@ impl PreparedRequest<'_> {
     pub(crate) fn clean_finish(&self, finish: FinishReason) -> FinishReason {
         match finish {
             FinishReason::Other(word) => FinishReason::Other(redact_secrets(word, &self.secrets)),
-            known => known,
+            other => other,
         }
     }
 }
@@ -357,8 +357,8 @@ pub(crate) fn temperature(request: &Request) -> Option<f64> {
 
 /// The request's own, unless the program writes the field itself.
 pub(crate) fn max_tokens(request: &Request) -> Option<u32> {
-    let given = ["max_tokens", "max_completion_tokens"]
+    let from_extra = ["max_tokens", "max_completion_tokens"]
         .iter()
         .any(|field| request.extra.contains_key(*field));
-    request.max_tokens.filter(|_| !given)
+    request.max_tokens.filter(|_| !from_extra)
 }

@@ -55,14 +55,14 @@ impl Inner {
         let mut incoming = service.incoming(response, prepared.deadline);
         incoming.set_idle_timeout(service.idle_timeout.filter(|_| prepared.streams));
         let mut begin = Begin::default();
-        let mut known = None;
+        let mut is_event_stream = None;
         while let Some(bytes) = incoming.next().await? {
             if body.len() + bytes.len() > service.body_cap {
                 return Err(service.over_cap());
             }
             body.extend_from_slice(&bytes);
-            known = known.or_else(|| begin.is_event_stream(&body));
-            match known {
+            is_event_stream = is_event_stream.or_else(|| begin.is_event_stream(&body));
+            match is_event_stream {
                 Some(true) => {
                     // Boxed, so that a body in one piece has no room for it.
                     let events = Box::pin(self.events(body, incoming, prepared, sink));

@@ -80,14 +80,14 @@ impl Inner {
             (Part::ParallelCalls, prepared.function().is_some()),
             (Part::StrictFunctions, functions && is_openai),
             (Part::JsonSchemaParameters, functions),
-            (Part::Cache, prepared.cache.wanted.contains(Part::Cache)),
+            (Part::Cache, prepared.cache.unfiltered.contains(Part::Cache)),
             (
                 Part::CacheOptions,
-                prepared.cache.wanted.contains(Part::CacheOptions),
+                prepared.cache.unfiltered.contains(Part::CacheOptions),
             ),
             (
                 Part::CacheKey,
-                prepared.cache.wanted.contains(Part::CacheKey),
+                prepared.cache.unfiltered.contains(Part::CacheKey),
             ),
             (Part::System, true),
             (Part::BoundThoughts, shape.drops_bound_thoughts),

@@ -49,12 +49,12 @@ impl IdForm {
         if fits && !id.is_empty() {
             Cow::Borrowed(id)
         } else {
-            Cow::Owned(self.made(id))
+            Cow::Owned(self.hashed(id))
         }
     }
 
     /// By a hash, so that the same id becomes the same one in each request.
-    fn made(self, of: &str) -> String {
+    fn hashed(self, of: &str) -> String {
         if self != IdForm::Nine {
             return format!("c{}", &sha256_hex(of.as_bytes())[..32]);
         }
@@ -99,9 +99,12 @@ impl<'a> SentIds<'a> {
                     round.add(&call.id, id.clone());
                     sent.ids.push(id);
                 }
-            } else if let Some(given) = message.answers() {
-                sent.ids
-                    .push(round.answered(given).unwrap_or_else(|| form.fit(given)));
+            } else if let Some(model_id) = message.answers() {
+                sent.ids.push(
+                    round
+                        .answered(model_id)
+                        .unwrap_or_else(|| form.fit(model_id)),
+                );
             }
             sent.ends.push(sent.ids.len());
         }
@@ -131,12 +134,12 @@ struct Calls<'a> {
 
 impl<'a> Calls<'a> {
     /// Two calls never get the same id.
-    fn id(&mut self, given: &'a str) -> Cow<'a, str> {
-        let seen = self.seen.entry(given).or_default();
+    fn id(&mut self, model_id: &'a str) -> Cow<'a, str> {
+        let seen = self.seen.entry(model_id).or_default();
         loop {
             let id = match *seen {
-                0 if !given.is_empty() => self.form.fit(given),
-                again => Cow::Owned(self.form.made(&format!("{given}#{again}"))),
+                0 if !model_id.is_empty() => self.form.fit(model_id),
+                again => Cow::Owned(self.form.hashed(&format!("{model_id}#{again}"))),
             };
             *seen += 1;
             if self.used.insert(id.clone()) {
@@ -158,9 +161,9 @@ struct Round<'a> {
 
 impl<'a> Round<'a> {
     /// Under the id that the model gave.
-    fn add(&mut self, given: &'a str, id: Cow<'a, str>) {
+    fn add(&mut self, model_id: &'a str, id: Cow<'a, str>) {
         self.open
-            .entry(given)
+            .entry(model_id)
             .or_default()
             .push_back(self.all.len());
         self.all.push(id);
@@ -168,13 +171,13 @@ impl<'a> Round<'a> {
 
     /// The id of the first call with this id that has no result yet, else of its
     /// last one. A result without an id belongs to the call at its place.
-    fn answered(&mut self, given: &str) -> Option<Cow<'a, str>> {
+    fn answered(&mut self, model_id: &str) -> Option<Cow<'a, str>> {
         let place = self.results;
         self.results += 1;
-        let at = match self.open.get_mut(given) {
+        let at = match self.open.get_mut(model_id) {
             Some(calls) if calls.len() > 1 => calls.pop_front()?,
             Some(calls) => *calls.front()?,
-            None if given.is_empty() => place,
+            None if model_id.is_empty() => place,
             None => return None,
         };
         self.all.get(at).cloned()
@@ -187,21 +190,24 @@ pub(crate) fn sent_name<'a>(name: &'a str, is_known: impl FnOnce(&str) -> bool) 
     if (fits && name.bytes().next().is_some_and(begins_a_name)) || is_known(name) {
         return Cow::Borrowed(name);
     }
-    let mut made = String::new();
+    let mut clean = String::new();
     for c in name.chars() {
         match c {
-            _ if made.len() == MAX_NAME_BYTES => break,
-            c if c.is_ascii_alphanumeric() || c == '-' => made.push(c),
-            _ if made.ends_with('_') => {}
-            _ => made.push('_'),
+            _ if clean.len() == MAX_NAME_BYTES => break,
+            c if c.is_ascii_alphanumeric() || c == '-' => clean.push(c),
+            _ if clean.ends_with('_') => {}
+            _ => clean.push('_'),
         }
     }
-    let made = made.trim_matches('_');
-    match made.bytes().next() {
+    let clean = clean.trim_matches('_');
+    match clean.bytes().next() {
         None if name.is_empty() => Cow::Borrowed(NO_NAME),
         None => Cow::Owned(format!("tool_{}", &sha256_hex(name.as_bytes())[..8])),
-        Some(first) if begins_a_name(first) => Cow::Owned(made.to_owned()),
-        Some(_) => Cow::Owned(format!("_{}", &made[..made.len().min(MAX_NAME_BYTES - 1)])),
+        Some(first) if begins_a_name(first) => Cow::Owned(clean.to_owned()),
+        Some(_) => Cow::Owned(format!(
+            "_{}",
+            &clean[..clean.len().min(MAX_NAME_BYTES - 1)]
+        )),
     }
 }
 
@@ -266,14 +272,14 @@ mod tests {
     #[test]
     fn an_id_goes_as_it_came_or_in_the_form_that_is_wanted() {
         let long = "x".repeat(65);
-        let given = ["a|b.c", "abc123XYZ", &long];
+        let model_id = ["a|b.c", "abc123XYZ", &long];
         let conversation = [
-            asks(&given),
+            asks(&model_id),
             Message::tool("abc123XYZ", "1"),
             Message::tool(&long, "2"),
             Message::tool("a|b.c", "3"),
         ];
-        assert_eq!(sent(&conversation, IdForm::Any)[0], given);
+        assert_eq!(sent(&conversation, IdForm::Any)[0], model_id);
         for form in [IdForm::Short, IdForm::Word, IdForm::Nine] {
             let ids = sent(&conversation, form);
             let [first, second, third] = &ids[0][..] else {

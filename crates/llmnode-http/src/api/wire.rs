@@ -48,7 +48,7 @@ pub(crate) struct Wire {
     /// Its example is the default.
     pub(crate) api: ApiPath,
     /// Fields that come from the node, so that `extra` may not set them.
-    pub(crate) own: &'static [&'static str],
+    pub(crate) reserved_fields: &'static [&'static str],
     /// Fields that we write and `extra` may add to.
     pub(crate) joined: &'static [&'static str],
     /// Set if it refuses names of members, so that others stand for them.

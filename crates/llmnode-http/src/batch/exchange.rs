@@ -76,8 +76,8 @@ impl Inner {
     /// with its question mark.
     pub(crate) fn batch_url(&self, path: &str, query: &str) -> Result<Url, ModelError> {
         let endpoint = &self.service.endpoint.url;
-        let own = self.wire.api.path;
-        let base = endpoint.path().strip_suffix(own).unwrap_or("/v1");
+        let api_path = self.wire.api.path;
+        let base = endpoint.path().strip_suffix(api_path).unwrap_or("/v1");
         let whole = format!(
             "{}://{}{base}{path}{query}",
             endpoint.scheme(),
@@ -115,23 +115,23 @@ impl Inner {
 
     /// Returns a response of success, of which nothing is read.
     pub(crate) async fn open_exchange(&self, exchange: Exchange) -> Result<Response, ModelError> {
-        let asked = shown(&exchange.url);
+        let shown_url = shown(&exchange.url);
         let mut response = self.send_exchange(exchange).await?;
         if response.status().is_success() {
             return Ok(response);
         }
         let head = ResponseHead::of(&mut response);
         let body = self.read_exchange(&mut response).await?;
-        Err(self.exchange_refused(&asked, &head, &body))
+        Err(self.exchange_refused(&shown_url, &head, &body))
     }
 
     /// Returns the JSON of a response of success.
     pub(crate) async fn exchange(&self, exchange: Exchange) -> Result<Value, ModelError> {
-        let asked = shown(&exchange.url);
+        let shown_url = shown(&exchange.url);
         let mut response = self.open_exchange(exchange).await?;
         let body = self.read_exchange(&mut response).await?;
         serde_json::from_slice(&body).map_err(|error| {
-            let message = format!("{asked} answered with something that is no JSON: {error}");
+            let message = format!("{shown_url} answered with something that is no JSON: {error}");
             ModelError::new(Category::BadResponse, message)
         })
     }
@@ -152,15 +152,16 @@ impl Inner {
     }
 
     /// The error of a response that is no success.
-    fn exchange_refused(&self, asked: &str, head: &ResponseHead, body: &[u8]) -> ModelError {
+    fn exchange_refused(&self, shown_url: &str, head: &ResponseHead, body: &[u8]) -> ModelError {
         let status = head.status.as_u16();
         let error = ErrorBody::read(body);
         let category = classify::classify(status, &error);
-        let said = match redact(&error.message, self.headers.secrets()) {
-            said if said.is_empty() => "nothing more".to_owned(),
-            said => one_line(&said, 500),
+        let words = match redact(&error.message, self.headers.secrets()) {
+            words if words.is_empty() => "nothing more".to_owned(),
+            words => one_line(&words, 500),
         };
-        let mut failure = ModelError::new(category, format!("{asked} answered {status}: {said}"));
+        let mut failure =
+            ModelError::new(category, format!("{shown_url} answered {status}: {words}"));
         failure.status = Some(status);
         failure.request_id.clone_from(&head.request_id);
         failure.retry_after = retry_after::retry_after(&head.headers, SystemTime::now());

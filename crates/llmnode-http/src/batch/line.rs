@@ -14,7 +14,7 @@ use llmnode_reader::Flag;
 use crate::api::ask::{finish, unsent, without_secrets};
 use crate::api::halves::read_body;
 use crate::api::inner::Inner;
-use crate::api::prepared_request::{Asking, PreparedRequest};
+use crate::api::prepared_request::{PreparedRequest, RequestContext};
 use crate::api::response_head::ResponseHead;
 use crate::refusal::beliefs::begins;
 
@@ -23,17 +23,17 @@ impl Inner {
     pub(crate) fn batch_line(
         &self,
         request: &Request,
-        asking: Asking<'_>,
+        context: RequestContext<'_>,
         api: &'static str,
         sink: &mut dyn Sink,
     ) -> Result<BatchLine, ModelError> {
-        let own = request.on(self.wire.name);
-        let request = own.as_deref().unwrap_or(request);
+        let of_api = request.on(self.wire.name);
+        let request = of_api.as_deref().unwrap_or(request);
         sink.api(self.wire.name);
         if let Some(model) = self.model_of(request).filter(|_| begins(&request.messages)) {
-            self.beliefs.begin(model, asking.asker);
+            self.beliefs.begin(model, context.asker);
         }
-        let prepared = self.prepared_line(request, asking)?;
+        let prepared = self.prepared_line(request, context)?;
         if let Some((response_format, _)) = prepared.shape.schema {
             sink.response_format(response_format);
         }
@@ -54,14 +54,14 @@ impl Inner {
     fn prepared_line<'a>(
         &'a self,
         request: &'a Request,
-        asking: Asking<'a>,
+        context: RequestContext<'a>,
     ) -> Result<PreparedRequest<'a>, ModelError> {
-        let asking = Asking {
+        let context = RequestContext {
             in_batch: true,
-            ..asking
+            ..context
         };
         let (mut prepared, _) = self
-            .prepare(request, asking, false)
+            .prepare(request, context, false)
             .map_err(|fault| without_secrets(unsent(fault), self.headers.secrets()))?;
         prepared.streams = false;
         // A cache of five minutes is gone before the next line is asked.
@@ -73,21 +73,21 @@ impl Inner {
     pub(crate) fn batch_answer(
         &self,
         request: &Request,
-        asking: Asking<'_>,
+        context: RequestContext<'_>,
         response: &LineResponse,
         sink: &mut dyn Sink,
     ) -> Result<Completion, ModelError> {
-        let own = request.on(self.wire.name);
-        let request = own.as_deref().unwrap_or(request);
-        let prepared = self.prepared_line(request, asking)?;
+        let of_api = request.on(self.wire.name);
+        let request = of_api.as_deref().unwrap_or(request);
+        let prepared = self.prepared_line(request, context)?;
         let outcome = catch_panic(|| self.read_line(&prepared, response, sink));
         let outcome =
             outcome.unwrap_or_else(|message| Err(ModelError::new(Category::Panic, message)));
         if outcome.is_ok() {
-            self.beliefs.answered(prepared.model, asking.asker);
-            asking
+            self.beliefs.answered(prepared.model, context.asker);
+            context
                 .switch
-                .inspect(|switch| switch.answered(prepared.model, asking.asker));
+                .inspect(|switch| switch.answered(prepared.model, context.asker));
         }
         outcome.map_err(|error| without_secrets(error, &prepared.secrets))
     }

@@ -16,7 +16,7 @@ use llmnode_model::{BoxFuture, Category, Completion, ModelError, Request, Sink};
 use serde_json::{Value, json};
 
 use crate::api::inner::Inner;
-use crate::api::prepared_request::Asking;
+use crate::api::prepared_request::RequestContext;
 use crate::batch::exchange::Exchange;
 use crate::batch::list::{MOST_PAGES, percent_encoded, too_many_pages};
 use crate::batch::order::order_body;
@@ -220,7 +220,7 @@ impl BatchWire for GeminiBatches {
 
     fn line(&self, request: &Request, sink: &mut dyn Sink) -> Result<BatchLine, ModelError> {
         self.inner
-            .batch_line(request, Asking::of(request), API, sink)
+            .batch_line(request, RequestContext::of(request), API, sink)
     }
 
     fn upload<'a>(
@@ -271,6 +271,6 @@ impl BatchWire for GeminiBatches {
         sink: &mut dyn Sink,
     ) -> Result<Completion, ModelError> {
         self.inner
-            .batch_answer(request, Asking::of(request), &response, sink)
+            .batch_answer(request, RequestContext::of(request), &response, sink)
     }
 }

@@ -308,10 +308,10 @@ fn word(members: &Members<'_>, name: &str) -> Option<String> {
 }
 
 /// What goes back with a text or a call, such as its signature.
-fn beside(members: &Members<'_>, own: &str) -> Option<Json> {
+fn beside(members: &Members<'_>, modelled: &str) -> Option<Json> {
     let rest: BTreeMap<_, _> = members
         .iter()
-        .filter(|(name, value)| **name != own && value.get() != "null")
+        .filter(|(name, value)| **name != modelled && value.get() != "null")
         .collect();
     if rest.is_empty() {
         None

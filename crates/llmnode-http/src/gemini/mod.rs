@@ -70,7 +70,7 @@ const GENERATE: Wire = Wire {
         path: "/models",
         example: "https://generativelanguage.googleapis.com/v1beta",
     },
-    own: &[
+    reserved_fields: &[
         "contents",
         "model",
         "stream",
@@ -121,9 +121,9 @@ fn url(base: &Url, model: &str, streams: bool) -> Result<Url, String> {
     };
     let model = segment_encoded(model.strip_prefix("models/").unwrap_or(model));
     let path = format!("{}/{model}:{method}", base.path().trim_end_matches('/'));
-    let given = base.query().into_iter();
+    let base_query = base.query().into_iter();
     let alt = streams.then_some("alt=sse").into_iter();
-    let query: Vec<&str> = given.chain(alt).collect();
+    let query: Vec<&str> = base_query.chain(alt).collect();
     base.at(&if query.is_empty() {
         path
     } else {

@@ -55,7 +55,7 @@ struct GenerationConfig<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     thinking_config: Option<Value>,
     #[serde(flatten)]
-    given: BTreeMap<&'a str, &'a Value>,
+    from_extra: BTreeMap<&'a str, &'a Value>,
 }
 
 #[derive(Serialize)]
@@ -103,10 +103,10 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
 
 /// `None`, if there is nothing in it.
 fn generation_config<'a>(prepared: &'a PreparedRequest<'_>) -> Option<GenerationConfig<'a>> {
-    let given = prepared.given("generationConfig");
+    let from_extra = prepared.from_extra("generationConfig");
     let has_form = ["responseMimeType", "responseJsonSchema", "responseSchema"]
         .into_iter()
-        .any(|name| given.contains_key(name));
+        .any(|name| from_extra.contains_key(name));
     let typed = prepared.typed().filter(|_| !has_form);
     let schema = typed.filter(|(format, _)| *format == ResponseFormat::Strict);
     let is_json = typed.is_some_and(|(format, _)| {
@@ -115,20 +115,20 @@ fn generation_config<'a>(prepared: &'a PreparedRequest<'_>) -> Option<Generation
     let config = GenerationConfig {
         temperature: prepared
             .temperature()
-            .filter(|_| !given.contains_key("temperature")),
+            .filter(|_| !from_extra.contains_key("temperature")),
         max_output_tokens: prepared
             .limit()
-            .filter(|_| !given.contains_key("maxOutputTokens")),
+            .filter(|_| !from_extra.contains_key("maxOutputTokens")),
         response_mime_type: is_json.then_some("application/json"),
         response_json_schema: schema.and_then(|(_, schema)| schema.gemini()),
         thinking_config: thinking_config(prepared),
-        given,
+        from_extra,
     };
     let is_needed = config.temperature.is_some()
         || config.max_output_tokens.is_some()
         || config.response_mime_type.is_some()
         || config.thinking_config.is_some()
-        || !config.given.is_empty();
+        || !config.from_extra.is_empty();
     is_needed.then_some(config)
 }
 
@@ -155,7 +155,7 @@ fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
         description: &tool.description,
         parameters: parameters(schema, prepared),
     });
-    let own = prepared.listed_function().map(|schema| Function {
+    let answer_function = prepared.listed_function().map(|schema| Function {
         name: schema.name(),
         description: "",
         parameters: match (parameters(schema, prepared), schema.gemini()) {
@@ -165,10 +165,10 @@ fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
             (parameters, _) => parameters,
         },
     });
-    let functions: Vec<Function<'_>> = listed.chain(own).collect();
+    let functions: Vec<Function<'_>> = listed.chain(answer_function).collect();
     let ours = (!functions.is_empty()).then_some(Tool::Functions { functions });
     ours.into_iter()
-        .chain(prepared.given_list("tools").map(Tool::Given))
+        .chain(prepared.list_from_extra("tools").map(Tool::Given))
         .collect()
 }
 
@@ -181,8 +181,8 @@ fn parameters<'a>(schema: &'a OutputSchema, prepared: &PreparedRequest<'_>) -> P
 
 /// Google's mark for its own tools is only sent where it is needed.
 fn tool_config(prepared: &PreparedRequest<'_>) -> Map<String, Value> {
-    let given = prepared.given("toolConfig").into_iter();
-    let mut config: Map<_, _> = given
+    let from_extra = prepared.from_extra("toolConfig").into_iter();
+    let mut config: Map<_, _> = from_extra
         .map(|(name, value)| (name.to_owned(), value.clone()))
         .collect();
     let mode = prepared.tool_choice().map(|choice| match choice {
@@ -201,12 +201,12 @@ fn tool_config(prepared: &PreparedRequest<'_>) -> Map<String, Value> {
 /// which then go back as they came.
 fn own_tools_beside_functions(prepared: &PreparedRequest<'_>) -> bool {
     let has_functions = prepared.tools().next().is_some() || prepared.listed_function().is_some();
-    has_functions && prepared.given_list("tools").any(is_own_tool)
+    has_functions && prepared.list_from_extra("tools").any(is_own_tool)
 }
 
 /// A tool that is no list of functions.
-fn is_own_tool(given: &Value) -> bool {
-    let members = given.as_object().into_iter().flatten();
+fn is_own_tool(tool: &Value) -> bool {
+    let members = tool.as_object().into_iter().flatten();
     members.into_iter().any(|(name, _)| {
         !matches!(
             name.as_str(),

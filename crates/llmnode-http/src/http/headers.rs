@@ -86,16 +86,16 @@ impl Headers {
         if let Some(key) = key {
             custom.insert(key_header, key_header_value(key, key_header)?);
         }
-        for (name, given) in headers {
-            let (name, value) = program_header(name, given)?;
+        for (name, secret) in headers {
+            let (name, value) = program_header(name, secret)?;
             custom.insert(name, value);
         }
         let key = key.map(|key| key.value.clone());
-        let given = headers
+        let credentials = headers
             .iter()
             .filter(|(name, value)| is_secret(name, value));
-        let given = given.flat_map(|(_, value)| credential_forms(value.reveal()));
-        let secrets = key.into_iter().chain(given).chain(secrets).collect();
+        let credentials = credentials.flat_map(|(_, value)| credential_forms(value.reveal()));
+        let secrets = key.into_iter().chain(credentials).chain(secrets).collect();
         let mut headers = Headers {
             defaults: defaults(),
             custom,
@@ -130,23 +130,23 @@ impl Headers {
                 secrets: Cow::Borrowed(&self.secrets),
             });
         };
-        let (given, key) = catch_panic(|| (source.headers(), source.key())).map_err(|said| {
+        let (supplied, key) = catch_panic(|| (source.headers(), source.key())).map_err(|panic| {
             format!(
-                "`config` panicked as it made the headers of the request ({said}); most often the \
+                "`config` panicked as it made the headers of the request ({panic}); most often the \
                  key contains a line break or another character that headers cannot have"
             )
         })?;
         let mut secrets = self.secrets.clone();
         secrets.push(key);
-        let given = mark_credentials(given, &mut secrets)?;
+        let supplied = mark_credentials(supplied, &mut secrets)?;
         if let Some(why) = self
             .key_exposure
             .as_ref()
-            .filter(|_| given.values().any(HeaderValue::is_sensitive))
+            .filter(|_| supplied.values().any(HeaderValue::is_sensitive))
         {
             return Err(why.clone());
         }
-        put(&mut headers, &given);
+        put(&mut headers, &supplied);
         put(&mut headers, &self.custom);
         Ok(RequestHeaders {
             headers,
@@ -204,15 +204,15 @@ fn mark_credentials(
 }
 
 /// Errors name the header and never show its value.
-fn program_header(name: &str, given: &Secret) -> Result<(HeaderName, HeaderValue), ModelError> {
+fn program_header(name: &str, secret: &Secret) -> Result<(HeaderName, HeaderValue), ModelError> {
     let header =
         HeaderName::from_bytes(name.as_bytes()).map_err(|_| character_fault("name", name))?;
     if FRAMING.contains(&header.as_str()) {
         return Err(ModelError::unsent(Category::ConfigError, framing(name)));
     }
     let mut value =
-        HeaderValue::from_str(given.reveal()).map_err(|_| character_fault("value", name))?;
-    value.set_sensitive(is_secret(name, given));
+        HeaderValue::from_str(secret.reveal()).map_err(|_| character_fault("value", name))?;
+    value.set_sensitive(is_secret(name, secret));
     Ok((header, value))
 }
 
@@ -236,7 +236,7 @@ pub(crate) fn is_secret(name: &str, value: &Secret) -> bool {
     is_credential(name)
         || schemes
             .iter()
-            .any(|known| scheme.eq_ignore_ascii_case(known))
+            .any(|listed| scheme.eq_ignore_ascii_case(listed))
 }
 
 /// With and without the scheme: a server may quote only what follows `Bearer`.

@@ -125,11 +125,11 @@ impl Count {
 
 /// The flag: a figure is impossible. Servers that do not count send only zeros.
 pub(crate) fn reported(usage: TokenUsage, figures: &[Count]) -> (Option<TokenUsage>, bool) {
-    let known = figures
+    let is_known = figures
         .iter()
         .any(|figure| figure.tokens.is_some_and(|tokens| tokens > 0));
     (
-        known.then_some(usage),
+        is_known.then_some(usage),
         figures.iter().any(|figure| figure.impossible),
     )
 }

@@ -40,18 +40,18 @@ fn other(
     word: &str,
     begins: impl Fn(&Provider) -> &'static [&'static str],
 ) -> Option<(&'static Provider, &'static Provider)> {
-    let own = PROVIDERS.iter().find(|provider| provider.host == host)?;
+    let of_host = PROVIDERS.iter().find(|provider| provider.host == host)?;
     let of = PROVIDERS
         .iter()
         .find(|provider| begins(provider).iter().any(|begin| word.starts_with(begin)))?;
-    (of.name != own.name).then_some((own, of))
+    (of.name != of_host.name).then_some((of_host, of))
 }
 
 pub(crate) fn model_hint(host: &str, model: &str) -> String {
-    other(host, model, |provider| provider.models).map_or_else(String::new, |(own, of)| {
+    other(host, model, |provider| provider.models).map_or_else(String::new, |(of_host, of)| {
         format!(
             "; {}'s names begin with {}; {model} is one of {}'s",
-            own.name, own.models[0], of.name
+            of_host.name, of_host.models[0], of.name
         )
     })
 }

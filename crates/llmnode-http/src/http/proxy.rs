@@ -71,8 +71,8 @@ impl Proxy {
         if std::env::var_os("REQUEST_METHOD").is_some() || is_excepted(server) {
             return Ok(None);
         }
-        let own = if server.is_https() { HTTPS } else { HTTP };
-        let Some((name, value)) = [own, ALL].into_iter().find_map(variable) else {
+        let of_scheme = if server.is_https() { HTTPS } else { HTTP };
+        let Some((name, value)) = [of_scheme, ALL].into_iter().find_map(variable) else {
             return Ok(None);
         };
         let proxy = value.to_str().ok_or(UNREADABLE.to_owned()).and_then(|url| {
@@ -157,10 +157,10 @@ pub(crate) fn env_secrets() -> Vec<Secret> {
 pub(crate) fn secrets(url: &str) -> Vec<Secret> {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let Some((given, _)) = authority.rsplit_once('@') else {
+    let Some((user_info, _)) = authority.rsplit_once('@') else {
         return Vec::new();
     };
-    let (user, password) = given.split_once(':').unwrap_or((given, ""));
+    let (user, password) = user_info.split_once(':').unwrap_or((user_info, ""));
     let written = if password.is_empty() { user } else { password };
     let forms = [
         written.to_owned(),

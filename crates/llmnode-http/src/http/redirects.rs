@@ -23,9 +23,9 @@ impl Redirects {
     }
 
     /// Returns whether there is another target to ask.
-    pub(crate) fn learn(&self, endpoint: &Url, asked: &Url, target: &Url) -> bool {
+    pub(crate) fn learn(&self, endpoint: &Url, from: &Url, target: &Url) -> bool {
         let mut places = self.lock();
-        if places.last().unwrap_or(endpoint) != asked {
+        if places.last().unwrap_or(endpoint) != from {
             // A concurrent request has learned it.
             return true;
         }

@@ -126,10 +126,10 @@ fn largest<F: Figures>(reports: &[&RawValue]) -> Option<F> {
 }
 
 /// Of what earlier events reported and a later one does, the larger figures.
-pub(crate) fn grow<F: Figures>(known: &mut Option<F>, later: Option<F>) {
-    match (known.as_mut(), later) {
-        (Some(known), Some(later)) => known.grow(later),
-        (None, later) => *known = later,
+pub(crate) fn grow<F: Figures>(earlier: &mut Option<F>, later: Option<F>) {
+    match (earlier.as_mut(), later) {
+        (Some(earlier), Some(later)) => earlier.grow(later),
+        (None, later) => *earlier = later,
         (Some(_), None) => {}
     }
 }
@@ -208,8 +208,8 @@ impl<'de> Visitor<'de> for Members<'_> {
             if *self.left == 0 {
                 continue;
             }
-            let known = members.get(&name).and_then(Value::as_f64);
-            if known.is_none() || known < value.as_f64() {
+            let seen = members.get(&name).and_then(Value::as_f64);
+            if seen.is_none() || seen < value.as_f64() {
                 members.insert(name, value);
             }
         }

@@ -143,7 +143,7 @@ impl Service {
     /// Only on the same server, which has the key already.
     pub(crate) fn redirect_target(
         &self,
-        asked: &Url,
+        from: &Url,
         response: &Response,
     ) -> Option<Result<Url, ModelError>> {
         if let Some(elsewhere) = self.followed_elsewhere(response) {
@@ -154,7 +154,7 @@ impl Service {
             return None;
         }
         let location = response.headers().get("location")?.to_str().ok()?;
-        let target = asked.resolve(location)?;
+        let target = from.resolve(location)?;
         let repeats_the_request = matches!(status.as_u16(), 301 | 302 | 307 | 308);
         if target.is_same_origin(&self.endpoint.url) && repeats_the_request {
             return Some(Ok(target));

@@ -25,12 +25,12 @@ impl Url {
         if text.contains('\\') {
             return Err("contains a backslash; write /".to_owned());
         }
-        let given = Iri::parse(text).map_err(|error| format!("cannot be read ({error})"))?;
-        let scheme = given.scheme().as_str().to_ascii_lowercase();
+        let iri = Iri::parse(text).map_err(|error| format!("cannot be read ({error})"))?;
+        let scheme = iri.scheme().as_str().to_ascii_lowercase();
         if !matches!(scheme.as_str(), "http" | "https") {
             return Err("is neither http nor https".to_owned());
         }
-        let authority = given.authority().ok_or("has no // before its host")?;
+        let authority = iri.authority().ok_or("has no // before its host")?;
         if authority.has_userinfo() {
             return Err("contains a user or a password; send them in a header".to_owned());
         }
@@ -42,7 +42,7 @@ impl Url {
         let port = port
             .filter(|port| *port != default)
             .map_or(String::new(), |port| format!(":{port}"));
-        let rest = given.to_uri().normalize();
+        let rest = iri.to_uri().normalize();
         let path = Some(rest.path().as_str())
             .filter(|path| !path.is_empty())
             .unwrap_or("/");
@@ -164,13 +164,13 @@ pub(crate) fn is_localhost(name: &str) -> bool {
 }
 
 /// Normalised; refused, where readers of URLs are known to differ.
-fn host(given: &str) -> Result<String, &'static str> {
-    if !given.is_ascii() {
+fn host(text: &str) -> Result<String, &'static str> {
+    if !text.is_ascii() {
         return Err(
             "has a host that is not ASCII; write it in Punycode, as in xn--mnchen-3ya.example",
         );
     }
-    let host = given.to_ascii_lowercase();
+    let host = text.to_ascii_lowercase();
     if let Some(address) = host
         .strip_prefix('[')
         .and_then(|host| host.strip_suffix(']'))

@@ -82,30 +82,30 @@ impl Figures for Usage {
         self.input_tokens.grow(later.input_tokens);
         self.output_tokens.grow(later.output_tokens);
         if let Some(details) = later.prompt_tokens_details {
-            let known = self.prompt_tokens_details.get_or_insert_default();
-            known.cached_tokens.grow(details.cached_tokens);
-            known.cache_write_tokens.grow(details.cache_write_tokens);
+            let counted = self.prompt_tokens_details.get_or_insert_default();
+            counted.cached_tokens.grow(details.cached_tokens);
+            counted.cache_write_tokens.grow(details.cache_write_tokens);
             if let Some(writes) = details.cache_write_tokens_details {
-                let long = known.cache_write_tokens_details.get_or_insert_default();
+                let long = counted.cache_write_tokens_details.get_or_insert_default();
                 long.ttl_12h_tokens.grow(writes.ttl_12h_tokens);
             }
-            known
+            counted
                 .cache_creation_input_tokens
                 .grow(details.cache_creation_input_tokens);
         }
         if let Some(details) = later.completion_tokens_details {
-            let known = self.completion_tokens_details.get_or_insert_default();
-            known.reasoning_tokens.grow(details.reasoning_tokens);
+            let counted = self.completion_tokens_details.get_or_insert_default();
+            counted.reasoning_tokens.grow(details.reasoning_tokens);
         }
     }
 }
 
 /// Of two reports of one response, the larger figures.
 pub(crate) fn larger(one: Option<TokenUsage>, other: Option<TokenUsage>) -> Option<TokenUsage> {
-    let (Some(known), Some(reported)) = (one, other) else {
+    let (Some(counted), Some(reported)) = (one, other) else {
         return one.or(other);
     };
-    Some(known.larger(reported))
+    Some(counted.larger(reported))
 }
 
 /// Of a value that was read already, such as an error's body.

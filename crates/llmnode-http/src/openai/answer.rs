@@ -182,24 +182,24 @@ pub(super) fn completion(
 
 /// The answer's text: the arguments of its function, if the model called it.
 fn text(message: Message<'_>, function: Option<&str>) -> Result<String, ModelError> {
-    let said = message
+    let words = message
         .content
         .text
         .map(Cow::into_owned)
         .unwrap_or_default();
     let Some(function) = function else {
-        return Ok(said);
+        return Ok(words);
     };
     match called(message.tool_calls.calls, message.function_call, function) {
         AnswerCall::Arguments(arguments) => Ok(arguments),
-        AnswerCall::Other(name) if said.trim().is_empty() => {
+        AnswerCall::Other(name) if words.trim().is_empty() => {
             let message = format!(
                 "the model called {:?} instead of {function:?}",
                 one_line(&name, 100)
             );
             Err(ModelError::new(Category::SchemaError, message).retry(Retry::Feedback))
         }
-        AnswerCall::Other(_) | AnswerCall::Missing => Ok(said),
+        AnswerCall::Other(_) | AnswerCall::Missing => Ok(words),
     }
 }
 

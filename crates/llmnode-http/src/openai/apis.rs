@@ -19,7 +19,7 @@ use super::batch::{ChooseApi, ChosenApi, OpenAiBatches};
 use super::chat::CHAT;
 use super::responses::RESPONSES;
 use crate::api::inner::Inner;
-use crate::api::prepared_request::Asking;
+use crate::api::prepared_request::RequestContext;
 use crate::api::settings::ClientSettings;
 use crate::http::endpoint::Endpoint;
 use crate::http::url::Url;
@@ -265,7 +265,7 @@ impl OpenAi {
 impl ChooseApi for Apis {
     fn choose(&self, request: &Request) -> ChosenApi<'_> {
         let way = self.way(request);
-        let asking = Asking {
+        let context = RequestContext {
             asker: Asker::of(request),
             switch: Some(&self.switch),
             without_thoughts: way == Way::ChatWithoutThoughts,
@@ -274,7 +274,7 @@ impl ChooseApi for Apis {
         ChosenApi {
             inner: self.by(way),
             is_responses: way == Way::Responses,
-            asking,
+            context,
         }
     }
 
@@ -291,13 +291,13 @@ impl ChatModel for OpenAi {
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
         let way = self.0.way(request);
         let without_thoughts = way == Way::ChatWithoutThoughts;
-        let asking = Asking {
+        let context = RequestContext {
             asker: Asker::of(request),
             switch: Some(&self.0.switch),
             without_thoughts,
             in_batch: false,
         };
-        Box::pin(self.0.by(way).complete(request, asking, sink))
+        Box::pin(self.0.by(way).complete(request, context, sink))
     }
 
     fn model(&self) -> Option<&str> {

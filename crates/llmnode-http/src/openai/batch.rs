@@ -16,7 +16,7 @@ use llmnode_model::{BoxFuture, Category, Completion, ModelError, Request, Sink};
 use serde_json::{Value, json};
 
 use crate::api::inner::Inner;
-use crate::api::prepared_request::Asking;
+use crate::api::prepared_request::RequestContext;
 use crate::batch::exchange::Exchange;
 use crate::batch::list::{MOST_PAGES, too_many_pages};
 use crate::batch::order::Shared;
@@ -46,7 +46,7 @@ pub(super) trait ChooseApi: Send + Sync {
 pub(super) struct ChosenApi<'a> {
     pub(super) inner: &'a Inner,
     pub(super) is_responses: bool,
-    pub(super) asking: Asking<'a>,
+    pub(super) context: RequestContext<'a>,
 }
 
 impl ChosenApi<'_> {
@@ -369,7 +369,7 @@ impl BatchWire for OpenAiBatches {
     fn line(&self, request: &Request, sink: &mut dyn Sink) -> Result<BatchLine, ModelError> {
         let chosen = self.apis.choose(request);
         let api = chosen.name();
-        chosen.inner.batch_line(request, chosen.asking, api, sink)
+        chosen.inner.batch_line(request, chosen.context, api, sink)
     }
 
     fn upload<'a>(
@@ -422,6 +422,6 @@ impl BatchWire for OpenAiBatches {
         let chosen = self.apis.choose(request);
         chosen
             .inner
-            .batch_answer(request, chosen.asking, &response, sink)
+            .batch_answer(request, chosen.context, &response, sink)
     }
 }

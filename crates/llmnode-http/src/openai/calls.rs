@@ -172,7 +172,7 @@ pub(super) fn called(
     let mut arguments: Vec<String> = Vec::new();
     for call in &ours {
         let text = call.arguments();
-        let is_known = arguments.iter().any(|known| is_same_json(known, &text));
+        let is_known = arguments.iter().any(|earlier| is_same_json(earlier, &text));
         if !text.trim().is_empty() && !is_known {
             arguments.push(text);
         }

@@ -42,7 +42,7 @@ pub(crate) const CHAT: Wire = Wire {
         path: "/chat/completions",
         example: "https://api.openai.com/v1",
     },
-    own: &["messages", "model", "stream"],
+    reserved_fields: &["messages", "model", "stream"],
     joined: &[],
     names: None,
     formats: response_formats::ALL,

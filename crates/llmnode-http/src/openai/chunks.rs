@@ -334,8 +334,8 @@ impl PartialCompletion {
         reported::grow(&mut self.usage, usage);
         if has_usage {
             self.bytes_at_usage = self.bytes;
-            if let Some(known) = self.usage() {
-                sink.usage(known);
+            if let Some(usage) = self.usage() {
+                sink.usage(usage);
             }
         }
     }
@@ -379,11 +379,11 @@ impl PartialCompletion {
     }
 
     /// Each member on its own: one chunk may have several.
-    fn add(&mut self, said: ChunkDelta<'_>, expected: ExpectedCalls<'_>, sink: &mut dyn Sink) {
-        let thought = said.reasoning_content.as_deref();
-        let reasoning = said.reasoning.as_deref();
+    fn add(&mut self, delta: ChunkDelta<'_>, expected: ExpectedCalls<'_>, sink: &mut dyn Sink) {
+        let thought = delta.reasoning_content.as_deref();
+        let reasoning = delta.reasoning.as_deref();
         let thought = thought.filter(|thought| !thought.is_empty());
-        let content_thought = said.content.thought.as_deref();
+        let content_thought = delta.content.thought.as_deref();
         if let Some(thought) = thought.or(reasoning).or(content_thought) {
             sink.delta(Delta::Reasoning(thought));
         }
@@ -400,13 +400,13 @@ impl PartialCompletion {
         for (all, pieces) in self
             .thoughts
             .iter_mut()
-            .zip([said.reasoning_details, said.thinking_blocks])
+            .zip([delta.reasoning_details, delta.thinking_blocks])
         {
             let Some(pieces) = pieces else { continue };
             self.bytes += pieces.get().len();
             carried::join_thoughts(all, pieces);
         }
-        if let Some(content) = said.content.text {
+        if let Some(content) = delta.content.text {
             // If there is a function for the answer, this may not be the answer.
             if expected.function.is_none() {
                 sink.delta(Delta::Text(&content));
@@ -415,16 +415,16 @@ impl PartialCompletion {
             self.writes(content.len());
             self.text.push_str(&content);
         }
-        if let Some(refusal) = said.refusal.or(said.content.refusal) {
+        if let Some(refusal) = delta.refusal.or(delta.content.refusal) {
             self.bytes += refusal.len();
             self.writes(refusal.len());
             self.refusal.push_str(&refusal);
         }
-        let single = said.function_call.map(|function| ToolCall {
+        let single = delta.function_call.map(|function| ToolCall {
             function: Some(function),
             ..ToolCall::default()
         });
-        let pieces = said.tool_calls.calls.into_iter().chain(single);
+        let pieces = delta.tool_calls.calls.into_iter().chain(single);
         for call in pieces.filter(|call| !call.is_stub()) {
             self.call(&call, expected, sink);
         }
@@ -462,9 +462,9 @@ impl PartialCompletion {
                 .last = None;
         }
         let is_named = called.name.as_deref().is_some_and(|name| !name.is_empty());
-        let known = self.calls.len();
+        let calls_before = self.calls.len();
         let at = self.call_position(piece.index.tokens, id, is_named);
-        let begins = self.calls.len() > known;
+        let begins = self.calls.len() > calls_before;
         let call = &mut self.calls[at];
         // Some servers repeat the name in each piece.
         if let Some(name) = called.name.as_deref().filter(|name| *name != call.name) {
@@ -522,12 +522,12 @@ impl PartialCompletion {
     /// that it can belong to.
     fn call_position(&mut self, index: Option<u64>, id: &str, is_named: bool) -> usize {
         let CallPositions { last, by_id } = self.call_positions.entry(index).or_default();
-        let known =
+        let position =
             last.filter(|at| id.is_empty() || [id, ""].contains(&self.calls[*at].id.as_str()));
-        let known = known
+        let position = position
             .or_else(|| by_id.get(id).copied())
             .or_else(|| last.filter(|at: &usize| !is_named && !self.calls[*at].name.is_empty()));
-        let at = known.unwrap_or_else(|| {
+        let at = position.unwrap_or_else(|| {
             // A call takes memory even without a name.
             self.bytes += size_of::<Call>();
             self.calls.push(Call::default());

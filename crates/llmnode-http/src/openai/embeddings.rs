@@ -18,7 +18,7 @@ use super::embeddings_learned::{Learned, Lesson, Sent};
 use crate::api::ask::{unsent, without_secrets};
 use crate::api::cache_fields::CacheFields;
 use crate::api::inner::Inner;
-use crate::api::prepared_request::{Asking, PreparedRequest};
+use crate::api::prepared_request::{PreparedRequest, RequestContext};
 use crate::api::receive::ResponseBody;
 use crate::api::request_shape::RequestShape;
 use crate::api::response_head::ResponseHead;
@@ -138,7 +138,7 @@ impl EmbeddingsApi {
         let prepared = PreparedRequest {
             names: None,
             request: &request,
-            asking: Asking::of(&request),
+            context: RequestContext::of(&request),
             model,
             tag: inner.wire.tag,
             joined: inner.wire.joined,

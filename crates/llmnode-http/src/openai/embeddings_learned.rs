@@ -110,9 +110,11 @@ impl Learned {
         }
         if OF_TEXTS.iter().any(|words| text.contains(words)) {
             let most = largest_below(&text, sent.texts).unwrap_or(sent.texts / 2);
-            let known = self.most_texts().map_or(most, |known| known.min(most));
-            self.most_texts.store(known, Ordering::Relaxed);
-            return Some(Lesson::FewerTexts(known));
+            let most_texts = self
+                .most_texts()
+                .map_or(most, |most_texts| most_texts.min(most));
+            self.most_texts.store(most_texts, Ordering::Relaxed);
+            return Some(Lesson::FewerTexts(most_texts));
         }
         is_length(&text).then_some(Lesson::ShorterRequest)
     }

@@ -98,10 +98,10 @@ impl Serialize for SentMessage<'_> {
             let CarriedPart::Other(json) = part else {
                 continue;
             };
-            let own = object(json)
+            let of_message = object(json)
                 .into_iter()
                 .filter(|(name, _)| MEMBERS.contains(&&**name));
-            for (name, value) in own {
+            for (name, value) in of_message {
                 lacks_thoughts &= name != THOUGHTS;
                 members.serialize_entry(&name, value)?;
             }

@@ -71,7 +71,7 @@ struct Kept {
 struct Tried {
     belief: Belief,
     /// The server's words, by their hash.
-    said: u64,
+    words_hash: u64,
     /// The next refusal said the same.
     helped: bool,
 }
@@ -155,7 +155,7 @@ impl Beliefs {
         asker: Asker,
         fact: Fact,
         condition: Condition,
-        said: u64,
+        words_hash: u64,
     ) {
         let mut models = self.lock();
         let call = entry(&mut models, model).call(asker);
@@ -167,11 +167,11 @@ impl Beliefs {
             false => call.doubted.clear(),
         }
         if let Some(last) = call.tried.last_mut() {
-            last.helped &= last.said != said;
+            last.helped &= last.words_hash != words_hash;
         }
         call.tried.push(Tried {
             belief,
-            said,
+            words_hash,
             helped: true,
         });
     }
@@ -198,10 +198,10 @@ impl Beliefs {
         };
         let call = &mut of_model.calls[at];
         let doubted = std::mem::take(&mut call.doubted);
-        let (own, kept): (Vec<Tried>, Vec<Tried>) = std::mem::take(&mut call.tried)
+        let (of_call, kept): (Vec<Tried>, Vec<Tried>) = std::mem::take(&mut call.tried)
             .into_iter()
             .partition(|tried| !tried.belief.fact.is_kept());
-        call.tried = own;
+        call.tried = of_call;
         if call.tried.is_empty() {
             of_model.calls.remove(at);
         }
@@ -317,8 +317,14 @@ mod tests {
             .leaves_out(Part::Temperature)
     }
 
-    fn learn(beliefs: &Beliefs, asker: u64, said: u64) {
-        beliefs.learn("m", Asker::Request(asker), FACT, Condition::default(), said);
+    fn learn(beliefs: &Beliefs, asker: u64, words_hash: u64) {
+        beliefs.learn(
+            "m",
+            Asker::Request(asker),
+            FACT,
+            Condition::default(),
+            words_hash,
+        );
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub(super) enum EffortFault {
 /// the last resort, and is made twice at most.
 pub(super) fn refused(
     (reasoning, way): (Reasoning, Thinking),
-    known: Refused,
+    earlier: Refused,
     text: &str,
     refuses: bool,
 ) -> Option<EffortFault> {
@@ -53,24 +53,24 @@ pub(super) fn refused(
     if !refuses && !off_is_refused {
         return None;
     }
-    let own = Refused::of(way);
+    let refused_way = Refused::of(way);
     Some(EffortFault::Refused(match way {
         Thinking::Budget(0) if text.contains("between_tools") => {
-            own.union(Refused(BETWEEN_TOOLS_OFFERED))
+            refused_way.union(Refused(BETWEEN_TOOLS_OFFERED))
         }
-        _ if is_off && (off_is_refused || way == Thinking::Budget(0)) => own,
-        _ if least_in_place && has_word(text, Effort::None.as_str()) => own,
-        Thinking::BetweenTools => own,
+        _ if is_off && (off_is_refused || way == Thinking::Budget(0)) => refused_way,
+        _ if least_in_place && has_word(text, Effort::None.as_str()) => refused_way,
+        Thinking::BetweenTools => refused_way,
         Thinking::Effort(word)
-            if has_word(text, word.as_str()) && known.guesses() < MOST_GUESSES =>
+            if has_word(text, word.as_str()) && earlier.guesses() < MOST_GUESSES =>
         {
-            own
+            refused_way
         }
         Thinking::Effort(_) => Refused(WORDS),
         // The program has to correct its own number.
         Thinking::Budget(tokens) if has_word(text, &tokens.to_string()) => match reasoning {
             Reasoning::Budget(_) => return None,
-            _ => own,
+            _ => refused_way,
         },
         Thinking::Budget(_) => Refused(NUMBERS),
     }))

@@ -187,8 +187,8 @@ impl Refused {
             return true;
         }
         let no_numbers = matches!(way, Thinking::Budget(1..)) && self.contains(Refused(NUMBERS));
-        let own = Refused::of(way);
-        no_numbers || (own.0 != 0 && self.contains(own))
+        let of_way = Refused::of(way);
+        no_numbers || (of_way.0 != 0 && self.contains(of_way))
     }
 
     pub(crate) fn contains(self, other: Refused) -> bool {

@@ -132,9 +132,12 @@ fn without_entities(text: &str) -> String {
                     None => number.parse().ok(),
                 });
             Some((
-                number
-                    .and_then(char::from_u32)
-                    .or_else(|| NAMED.iter().find(|(own, _)| *own == name).map(|(_, c)| *c))?,
+                number.and_then(char::from_u32).or_else(|| {
+                    NAMED
+                        .iter()
+                        .find(|(listed, _)| *listed == name)
+                        .map(|(_, c)| *c)
+                })?,
                 rest,
             ))
         });

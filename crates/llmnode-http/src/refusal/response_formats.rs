@@ -102,20 +102,21 @@ pub(crate) fn passed_over(
     schema: &OutputSchema,
     refused: ResponseFormats,
 ) -> impl Iterator<Item = ResponseFormat> + use<> {
-    let asked = response_format(formats, chosen, schema, refused).unwrap_or(ResponseFormat::Prompt);
+    let current =
+        response_format(formats, chosen, schema, refused).unwrap_or(ResponseFormat::Prompt);
     let first = chosen.unwrap_or(ResponseFormat::Strict);
     let from = formats.order.iter().copied();
     let from = from
         .skip_while(move |one| *one != first)
-        .take_while(move |one| *one != asked);
+        .take_while(move |one| *one != current);
     let says = (formats.expresses)(schema);
     from.filter(move |one| refused.contains(*one) && (says || *one != ResponseFormat::Strict))
 }
 
 /// Which forms a refusal of this one says something about.
-pub(crate) fn ruled_out(refused: FormatFault, asked: ResponseFormat) -> ResponseFormats {
+pub(crate) fn ruled_out(refused: FormatFault, current: ResponseFormat) -> ResponseFormats {
     use ResponseFormat::{JsonObject, Schema, Strict, Tool};
-    ResponseFormats::of(match (refused, asked) {
+    ResponseFormats::of(match (refused, current) {
         (FormatFault::Schema, Strict) => &[Strict],
         (FormatFault::Schema, Schema) => &[Strict, Schema],
         // Some servers make a grammar of that as well.
@@ -236,17 +237,18 @@ mod tests {
             .into_iter()
             .flat_map(|s| ORDER.map(|one| (s, one)))
         {
-            let Ok(asked) = response_format(ALL, Some(chosen), schema, ResponseFormats::default())
+            let Ok(current) =
+                response_format(ALL, Some(chosen), schema, ResponseFormats::default())
             else {
                 continue;
             };
             for refused in all {
-                let out = ruled_out(refused, asked);
+                let out = ruled_out(refused, current);
                 if !out.is_empty() {
                     assert_ne!(
                         response_format(ALL, Some(chosen), schema, out).unwrap(),
-                        asked,
-                        "{refused:?} {asked:?}"
+                        current,
+                        "{refused:?} {current:?}"
                     );
                 }
             }

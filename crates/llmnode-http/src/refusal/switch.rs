@@ -126,11 +126,11 @@ impl Switch {
             return last.way;
         }
         of_model.kept.retain(|kept| kept.used.elapsed() < UNUSED);
-        let known = of_model
+        let fitting = of_model
             .kept
             .iter_mut()
             .rfind(|kept| kept.learned.applies(tools));
-        known.map_or(self.first, |kept| {
+        fitting.map_or(self.first, |kept| {
             kept.used = Instant::now();
             kept.learned.way
         })
@@ -239,11 +239,11 @@ impl Switch {
     /// Models that are not asked by [`first`](Self::first).
     pub(crate) fn learned(&self) -> BTreeMap<String, &'static str> {
         let models = self.lock();
-        let known = models.iter().filter_map(|(model, of_model)| {
+        let lessons = models.iter().filter_map(|(model, of_model)| {
             let way = of_model.kept.last()?.learned.way;
             (way != self.first).then(|| (model.clone(), way.as_str()))
         });
-        known.collect()
+        lessons.collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, OfModel>> {

@@ -338,9 +338,10 @@ impl Batches {
 
     /// How many batches one page of a list has.
     pub(super) fn page(&self, request: &LoggedRequest, name: &str) -> usize {
-        let asked = query_value(request, name).and_then(|most| most.parse().ok());
-        let asked = asked.unwrap_or(20_usize);
-        self.most_listed.map_or(asked, |most| asked.min(most))
+        let page_size = query_value(request, name).and_then(|most| most.parse().ok());
+        let page_size = page_size.unwrap_or(20_usize);
+        self.most_listed
+            .map_or(page_size, |most| page_size.min(most))
     }
 
     pub(in super::super) fn list_at_most(&mut self, batches: usize) {

@@ -116,13 +116,13 @@ impl CacheMeter {
         }
         let mut writes = marks.clone();
         // In implicit mode, one of the four is its own.
-        let own = ends.last().copied();
+        let implicit = ends.last().copied();
         writes.drain(
             ..writes
                 .len()
-                .saturating_sub(MOST_MARKS - usize::from(own.is_some())),
+                .saturating_sub(MOST_MARKS - usize::from(implicit.is_some())),
         );
-        writes.extend(own);
+        writes.extend(implicit);
         let newest_marks = marks.iter().rev().take(EXPLICIT_LOOKBACK);
         let newest_ends = ends.iter().rev().take(IMPLICIT_LOOKBACK + 1);
         let reads = newest_marks.chain(newest_ends).copied().collect();
@@ -190,12 +190,12 @@ impl CacheMeter {
                 until: answered + ttl,
                 ttl,
             };
-            let known = self.kept.entry(block.prefix).or_insert(kept);
+            let entry = self.kept.entry(block.prefix).or_insert(kept);
             // What is there already is only kept for longer.
-            if at <= known.until {
-                known.until = known.until.max(kept.until);
+            if at <= entry.until {
+                entry.until = entry.until.max(kept.until);
             } else {
-                *known = kept;
+                *entry = kept;
             }
         }
         BilledPrompt {

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use crate::model_answer::{list, pieces};
 
-/// `given`: the pieces of the text, if the reply has its own.
-pub(crate) fn events(body: &Value, given: Option<&[String]>, asked: &Value) -> Vec<Vec<u8>> {
+/// `scripted`: the pieces of the text, if the reply has its own.
+pub(crate) fn events(body: &Value, scripted: Option<&[String]>, request: &Value) -> Vec<Vec<u8>> {
     let mut events = Vec::new();
     if let Some(choice) = body["choices"].get(0) {
         let message = &choice["message"];
@@ -15,7 +15,7 @@ pub(crate) fn events(body: &Value, given: Option<&[String]>, asked: &Value) -> V
             deltas.push(json!({"reasoning_content": text}));
         }
         let text = message["content"].as_str().unwrap_or_default();
-        for text in given.map_or_else(|| pieces(text), <[String]>::to_vec) {
+        for text in scripted.map_or_else(|| pieces(text), <[String]>::to_vec) {
             deltas.push(json!({"content": text}));
         }
         for text in pieces(message["refusal"].as_str().unwrap_or_default()) {
@@ -42,7 +42,7 @@ pub(crate) fn events(body: &Value, given: Option<&[String]>, asked: &Value) -> V
             json!([{"index": 0, "delta": {}, "finish_reason": finish}]),
         ));
     }
-    if asked["stream_options"]["include_usage"] == true && !body["usage"].is_null() {
+    if request["stream_options"]["include_usage"] == true && !body["usage"].is_null() {
         let mut last = chunk(body, json!([]));
         last["usage"] = body["usage"].clone();
         events.push(last);

@@ -7,7 +7,7 @@ pub(super) use events::events;
 use serde_json::{Value, json};
 
 use super::counts::TokenCounts;
-use super::model_answer::{CREATED, Call, Envelope, ModelAnswer, Wanted, list, text_of, word};
+use super::model_answer::{AnswerShape, CREATED, Call, Envelope, ModelAnswer, list, text_of, word};
 
 pub(super) fn conversation(body: &Value) -> Vec<(String, String)> {
     list(&body["messages"])
@@ -21,12 +21,12 @@ pub(super) fn conversation(body: &Value) -> Vec<(String, String)> {
         .collect()
 }
 
-pub(super) fn wanted(body: &Value) -> Wanted<'_> {
+pub(super) fn answer_shape(body: &Value) -> AnswerShape<'_> {
     let format = &body["response_format"];
     let forced = body
         .pointer("/tool_choice/function/name")
         .and_then(Value::as_str);
-    Wanted {
+    AnswerShape {
         schema: format["json_schema"].get("schema"),
         is_json: format["type"] == "json_object",
         function: forced.map(|name| (name, parameters(body, name))),
@@ -36,9 +36,9 @@ pub(super) fn wanted(body: &Value) -> Wanted<'_> {
     }
 }
 
-/// `said`: `None` is an answer without any choice.
-pub(super) fn body(said: Option<&ModelAnswer>, around: &Envelope<'_>) -> Value {
-    let choices: Vec<Value> = said.map(choice).into_iter().collect();
+/// `answer`: `None` is an answer without any choice.
+pub(super) fn body(answer: Option<&ModelAnswer>, around: &Envelope<'_>) -> Value {
+    let choices: Vec<Value> = answer.map(choice).into_iter().collect();
     let mut body = json!({
         "id": format!("chatcmpl-{}", around.id),
         "object": "chat.completion",
@@ -52,16 +52,16 @@ pub(super) fn body(said: Option<&ModelAnswer>, around: &Envelope<'_>) -> Value {
     body
 }
 
-fn choice(said: &ModelAnswer) -> Value {
+fn choice(answer: &ModelAnswer) -> Value {
     let mut message =
-        json!({"role": "assistant", "content": said.content, "refusal": said.refusal});
-    if let Some(reasoning) = &said.reasoning {
+        json!({"role": "assistant", "content": answer.content, "refusal": answer.refusal});
+    if let Some(reasoning) = &answer.reasoning {
         message["reasoning_content"] = json!(reasoning);
     }
-    if !said.calls.is_empty() {
-        message["tool_calls"] = said.calls.iter().map(call).collect();
+    if !answer.calls.is_empty() {
+        message["tool_calls"] = answer.calls.iter().map(call).collect();
     }
-    json!({"index": 0, "message": message, "logprobs": null, "finish_reason": said.finish})
+    json!({"index": 0, "message": message, "logprobs": null, "finish_reason": answer.finish})
 }
 
 fn call(call: &Call) -> Value {

@@ -4,13 +4,13 @@ use serde_json::{Value, json};
 
 use crate::model_answer::{list, pieces};
 
-/// `given`: the pieces of the text, if the reply has its own.
-pub(crate) fn events(body: &Value, given: Option<&[String]>) -> Vec<Value> {
+/// `scripted`: the pieces of the text, if the reply has its own.
+pub(crate) fn events(body: &Value, scripted: Option<&[String]>) -> Vec<Value> {
     let mut events = Vec::new();
     let candidate = body["candidates"].get(0);
     for part in candidate.map_or(&[][..], |candidate| list(&candidate["content"]["parts"])) {
         events.extend(
-            part_in_pieces(part, given)
+            part_in_pieces(part, scripted)
                 .into_iter()
                 .map(|part| with_part(body, part)),
         );
@@ -40,13 +40,13 @@ fn with_part(body: &Value, part: Value) -> Value {
 }
 
 /// What stands beside a text goes with its last piece.
-fn part_in_pieces(part: &Value, given: Option<&[String]>) -> Vec<Value> {
+fn part_in_pieces(part: &Value, scripted: Option<&[String]>) -> Vec<Value> {
     let Some(text) = part.get("text").and_then(Value::as_str) else {
         return vec![part.clone()];
     };
     let is_thought = part["thought"] == true;
-    let given = given.filter(|_| !is_thought);
-    let texts = given.map_or_else(|| pieces(text), <[String]>::to_vec);
+    let scripted = scripted.filter(|_| !is_thought);
+    let texts = scripted.map_or_else(|| pieces(text), <[String]>::to_vec);
     let mut parts: Vec<Value> = texts.iter().map(|text| json!({"text": text})).collect();
     for piece in &mut parts {
         if is_thought {

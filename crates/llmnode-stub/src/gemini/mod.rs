@@ -7,18 +7,18 @@ pub(super) use events::events;
 use serde_json::{Value, json};
 
 use super::counts::TokenCounts;
-use super::model_answer::{Call, Envelope, ModelAnswer, Wanted, list, word};
+use super::model_answer::{AnswerShape, Call, Envelope, ModelAnswer, list, word};
 
 /// With the roles of the other APIs: `assistant` for `model`, and `tool` for a function's response.
 pub(super) fn conversation(body: &Value) -> Vec<(String, String)> {
-    let mut said = Vec::new();
+    let mut turns = Vec::new();
     if let Some(system) = body.get("systemInstruction") {
-        said.push(("system".to_owned(), texts(&system["parts"])));
+        turns.push(("system".to_owned(), texts(&system["parts"])));
     }
     for content in list(&body["contents"]) {
         let parts = list(&content["parts"]);
         let results = parts.iter().filter_map(|part| part.get("functionResponse"));
-        said.extend(results.map(|result| ("tool".to_owned(), outcome(&result["response"]))));
+        turns.extend(results.map(|result| ("tool".to_owned(), outcome(&result["response"]))));
         let role = if word(content, "role") == "model" {
             "assistant"
         } else {
@@ -28,10 +28,10 @@ pub(super) fn conversation(body: &Value) -> Vec<(String, String)> {
             .iter()
             .any(|part| part.get("functionResponse").is_none())
         {
-            said.push((role.to_owned(), texts(&content["parts"])));
+            turns.push((role.to_owned(), texts(&content["parts"])));
         }
     }
-    said
+    turns
 }
 
 fn texts(parts: &Value) -> String {
@@ -50,15 +50,16 @@ fn texts(parts: &Value) -> String {
 }
 
 fn outcome(response: &Value) -> String {
-    let said = response
+    let output = response
         .get("output")
         .or_else(|| response.get("error"))
         .unwrap_or(response);
-    said.as_str()
-        .map_or_else(|| said.to_string(), str::to_owned)
+    output
+        .as_str()
+        .map_or_else(|| output.to_string(), str::to_owned)
 }
 
-pub(super) fn wanted(body: &Value) -> Wanted<'_> {
+pub(super) fn answer_shape(body: &Value) -> AnswerShape<'_> {
     let config = &body["generationConfig"];
     let calling = &body["toolConfig"]["functionCallingConfig"];
     let allowed = list(&calling["allowedFunctionNames"]);
@@ -66,7 +67,7 @@ pub(super) fn wanted(body: &Value) -> Wanted<'_> {
         ("ANY", [one]) => one.as_str(),
         _ => None,
     };
-    Wanted {
+    AnswerShape {
         schema: config
             .get("responseJsonSchema")
             .or_else(|| config.get("responseSchema")),
@@ -76,10 +77,10 @@ pub(super) fn wanted(body: &Value) -> Wanted<'_> {
     }
 }
 
-/// `said`: `None` is an answer without any candidate.
-pub(super) fn body(said: Option<&ModelAnswer>, around: &Envelope<'_>) -> Value {
-    let candidates: Vec<Value> = said
-        .map(|said| candidate(said, around))
+/// `answer`: `None` is an answer without any candidate.
+pub(super) fn body(answer: Option<&ModelAnswer>, around: &Envelope<'_>) -> Value {
+    let candidates: Vec<Value> = answer
+        .map(|answer| candidate(answer, around))
         .into_iter()
         .collect();
     let mut body =
@@ -90,43 +91,43 @@ pub(super) fn body(said: Option<&ModelAnswer>, around: &Envelope<'_>) -> Value {
     body
 }
 
-fn candidate(said: &ModelAnswer, around: &Envelope<'_>) -> Value {
-    let finish = match &*said.finish {
-        _ if said.refusal.is_some() => "SAFETY",
+fn candidate(answer: &ModelAnswer, around: &Envelope<'_>) -> Value {
+    let finish = match &*answer.finish {
+        _ if answer.refusal.is_some() => "SAFETY",
         "stop" | "tool_calls" => "STOP",
         "length" => "MAX_TOKENS",
         "content_filter" => "SAFETY",
         other => other,
     };
-    let content = json!({"role": "model", "parts": parts(said, around)});
+    let content = json!({"role": "model", "parts": parts(answer, around)});
     let mut candidate = json!({"index": 0, "content": content, "finishReason": finish});
-    if let Some(refusal) = &said.refusal {
+    if let Some(refusal) = &answer.refusal {
         candidate["finishMessage"] = json!(refusal);
     }
     candidate
 }
 
 /// A signature stands on the first call, or on the text if there is none.
-fn parts(said: &ModelAnswer, around: &Envelope<'_>) -> Vec<Value> {
-    let thought = said
+fn parts(answer: &ModelAnswer, around: &Envelope<'_>) -> Vec<Value> {
+    let thought = answer
         .reasoning
         .iter()
         .map(|text| json!({"text": text, "thought": true}));
-    let text = said
+    let text = answer
         .content
         .iter()
         .filter(|text| !text.is_empty())
         .map(|text| json!({"text": text}));
     let mut parts: Vec<Value> = thought
         .chain(text)
-        .chain(said.calls.iter().map(call))
+        .chain(answer.calls.iter().map(call))
         .collect();
     let signed = parts
         .iter()
         .position(|part| part.get("functionCall").is_some());
     let signed = signed.or_else(|| parts.len().checked_sub(1));
     if let Some(at) = signed
-        && said.reasoning.is_some()
+        && answer.reasoning.is_some()
     {
         parts[at]["thoughtSignature"] = json!(around.signature);
     }

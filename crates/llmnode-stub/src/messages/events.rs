@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use crate::model_answer::{list, pieces, word};
 
-/// `given`: the pieces of the text, if the reply has its own.
-pub(crate) fn events(body: &Value, given: Option<&[String]>) -> Vec<Vec<u8>> {
+/// `scripted`: the pieces of the text, if the reply has its own.
+pub(crate) fn events(body: &Value, scripted: Option<&[String]>) -> Vec<Vec<u8>> {
     let mut begun = body.clone();
     begun["content"] = json!([]);
     begun["stop_reason"] = Value::Null;
@@ -18,7 +18,7 @@ pub(crate) fn events(body: &Value, given: Option<&[String]>) -> Vec<Vec<u8>> {
         json!({"type": "ping"}),
     ];
     for (at, block) in list(&body["content"]).iter().enumerate() {
-        add_block(&mut events, at, block, given);
+        add_block(&mut events, at, block, scripted);
     }
     let mut delta = json!({"stop_reason": body["stop_reason"], "stop_sequence": null});
     if let Some(details) = body.get("stop_details") {
@@ -32,7 +32,7 @@ pub(crate) fn events(body: &Value, given: Option<&[String]>) -> Vec<Vec<u8>> {
     events.iter().map(written).collect()
 }
 
-fn add_block(events: &mut Vec<Value>, at: usize, block: &Value, given: Option<&[String]>) {
+fn add_block(events: &mut Vec<Value>, at: usize, block: &Value, scripted: Option<&[String]>) {
     let mut begun = block.clone();
     let mut deltas = Vec::new();
     match word(block, "type") {
@@ -60,7 +60,7 @@ fn add_block(events: &mut Vec<Value>, at: usize, block: &Value, given: Option<&[
         }
         _ => {
             begun["text"] = json!("");
-            let text = given.map_or_else(|| pieces(word(block, "text")), <[String]>::to_vec);
+            let text = scripted.map_or_else(|| pieces(word(block, "text")), <[String]>::to_vec);
             deltas.extend(
                 text.into_iter()
                     .map(|text| json!({"type": "text_delta", "text": text})),

@@ -7,19 +7,19 @@ pub(super) use events::events;
 use serde_json::{Value, json};
 
 use super::counts::TokenCounts;
-use super::model_answer::{Call, Envelope, ModelAnswer, Wanted, list, text_of, word};
+use super::model_answer::{AnswerShape, Call, Envelope, ModelAnswer, list, text_of, word};
 
 /// Results of tools are messages of their own, as in the other APIs.
 pub(super) fn conversation(body: &Value) -> Vec<(String, String)> {
-    let mut said = Vec::new();
+    let mut turns = Vec::new();
     if let Some(system) = body.get("system") {
-        said.push(("system".to_owned(), text_of(Some(system))));
+        turns.push(("system".to_owned(), text_of(Some(system))));
     }
     for message in list(&body["messages"]) {
         let role = word(message, "role").to_owned();
         let blocks = list(&message["content"]);
         let results = blocks.iter().filter(|block| block["type"] == "tool_result");
-        said.extend(results.map(|result| ("tool".to_owned(), text_of(result.get("content")))));
+        turns.extend(results.map(|result| ("tool".to_owned(), text_of(result.get("content")))));
         let others: Vec<Value> = blocks
             .iter()
             .filter(|block: &&Value| {
@@ -28,18 +28,18 @@ pub(super) fn conversation(body: &Value) -> Vec<(String, String)> {
             .cloned()
             .collect();
         if message["content"].is_string() {
-            said.push((role, text_of(message.get("content"))));
+            turns.push((role, text_of(message.get("content"))));
         } else if !others.is_empty() || role == "assistant" {
-            said.push((role, text_of(Some(&Value::from(others)))));
+            turns.push((role, text_of(Some(&Value::from(others)))));
         }
     }
-    said
+    turns
 }
 
-pub(super) fn wanted(body: &Value) -> Wanted<'_> {
+pub(super) fn answer_shape(body: &Value) -> AnswerShape<'_> {
     let choice = &body["tool_choice"];
     let forced = (choice["type"] == "tool").then(|| word(choice, "name"));
-    Wanted {
+    AnswerShape {
         schema: body["output_config"]["format"].get("schema"),
         is_json: false,
         function: forced.map(|name| (name, parameters(body, name))),
@@ -47,11 +47,11 @@ pub(super) fn wanted(body: &Value) -> Wanted<'_> {
     }
 }
 
-/// `said`: `None` is an answer without any block.
-pub(super) fn body(said: Option<&ModelAnswer>, around: &Envelope<'_>) -> Value {
-    let stop = said.map_or("end_turn", |said| match &*said.finish {
-        _ if said.refusal.is_some() => "refusal",
-        "stop" if said.calls.is_empty() => "end_turn",
+/// `answer`: `None` is an answer without any block.
+pub(super) fn body(answer: Option<&ModelAnswer>, around: &Envelope<'_>) -> Value {
+    let stop = answer.map_or("end_turn", |answer| match &*answer.finish {
+        _ if answer.refusal.is_some() => "refusal",
+        "stop" if answer.calls.is_empty() => "end_turn",
         "stop" | "tool_calls" => "tool_use",
         "length" => "max_tokens",
         "content_filter" => "refusal",
@@ -62,13 +62,13 @@ pub(super) fn body(said: Option<&ModelAnswer>, around: &Envelope<'_>) -> Value {
         "type": "message",
         "role": "assistant",
         "model": around.model,
-        "content": said.map(|said| blocks(said, around)).unwrap_or_default(),
+        "content": answer.map(|answer| blocks(answer, around)).unwrap_or_default(),
         "stop_reason": stop,
         "stop_sequence": null,
     });
     if stop == "refusal" {
-        let why = said
-            .and_then(|said| said.refusal.as_deref())
+        let why = answer
+            .and_then(|answer| answer.refusal.as_deref())
             .unwrap_or_default();
         body["stop_details"] = json!({"type": "refusal", "category": null, "explanation": why});
     }
@@ -78,14 +78,14 @@ pub(super) fn body(said: Option<&ModelAnswer>, around: &Envelope<'_>) -> Value {
     body
 }
 
-fn blocks(said: &ModelAnswer, around: &Envelope<'_>) -> Vec<Value> {
-    let text = said.content.iter().filter(|text| !text.is_empty());
+fn blocks(answer: &ModelAnswer, around: &Envelope<'_>) -> Vec<Value> {
+    let text = answer.content.iter().filter(|text| !text.is_empty());
     let text = text.map(|text| json!({"type": "text", "text": text}));
-    said.reasoning
+    answer.reasoning
         .iter()
         .map(|text: &String| json!({"type": "thinking", "thinking": text, "signature": around.signature}))
         .chain(text)
-        .chain(said.calls.iter().map(call))
+        .chain(answer.calls.iter().map(call))
         .collect()
 }
 

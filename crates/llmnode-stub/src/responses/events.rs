@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use crate::model_answer::{list, pieces, word};
 
-/// `given`: the pieces of the text, if the reply has its own.
-pub(crate) fn events(body: &Value, given: Option<&[String]>) -> Vec<Vec<u8>> {
+/// `scripted`: the pieces of the text, if the reply has its own.
+pub(crate) fn events(body: &Value, scripted: Option<&[String]>) -> Vec<Vec<u8>> {
     let mut events = Events::default();
     let mut begun = body.clone();
     begun["status"] = json!("in_progress");
@@ -14,7 +14,7 @@ pub(crate) fn events(body: &Value, given: Option<&[String]>) -> Vec<Vec<u8>> {
     events.add(json!({"type": "response.created", "response": begun}));
     events.add(json!({"type": "response.in_progress", "response": begun}));
     for (at, item) in list(&body["output"]).iter().enumerate() {
-        events.item(at, item, given);
+        events.item(at, item, scripted);
     }
     let last = match word(body, "status") {
         "incomplete" => "response.incomplete",
@@ -38,7 +38,7 @@ impl Events {
             .push(format!("event: {kind}\ndata: {event}\n\n").into_bytes());
     }
 
-    fn item(&mut self, at: usize, item: &Value, given: Option<&[String]>) {
+    fn item(&mut self, at: usize, item: &Value, scripted: Option<&[String]>) {
         let mut begun = item.clone();
         for (name, empty) in [
             ("content", json!([])),
@@ -52,14 +52,14 @@ impl Events {
         begun["status"] = json!("in_progress");
         self.add(json!({"type": "response.output_item.added", "output_index": at, "item": begun}));
         match word(item, "type") {
-            "message" => self.content(at, item, given),
+            "message" => self.content(at, item, scripted),
             "function_call" => self.arguments(at, item),
             _ => self.summary(at, item),
         }
         self.add(json!({"type": "response.output_item.done", "output_index": at, "item": item}));
     }
 
-    fn content(&mut self, at: usize, item: &Value, given: Option<&[String]>) {
+    fn content(&mut self, at: usize, item: &Value, scripted: Option<&[String]>) {
         for (index, part) in list(&item["content"]).iter().enumerate() {
             let place = json!({"item_id": item["id"], "output_index": at, "content_index": index});
             let is_refusal = part["type"] == "refusal";
@@ -70,11 +70,11 @@ impl Events {
             };
             let name = if is_refusal { "refusal" } else { "text" };
             let text = word(part, name);
-            let own = given.filter(|_| !is_refusal);
+            let of_text = scripted.filter(|_| !is_refusal);
             let mut empty = part.clone();
             empty[name] = json!("");
             self.add(with(&place, "response.content_part.added", "part", empty));
-            for piece in own.map_or_else(|| pieces(text), <[String]>::to_vec) {
+            for piece in of_text.map_or_else(|| pieces(text), <[String]>::to_vec) {
                 self.add(with(
                     &place,
                     &format!("{kind}.delta"),

@@ -7,36 +7,36 @@ pub(super) use events::events;
 use serde_json::{Value, json};
 
 use super::counts::TokenCounts;
-use super::model_answer::{CREATED, Call, Envelope, ModelAnswer, Wanted, list, text_of, word};
+use super::model_answer::{AnswerShape, CREATED, Call, Envelope, ModelAnswer, list, text_of, word};
 
 /// Calls and other items without a role are left out, but for results.
 pub(super) fn conversation(body: &Value) -> Vec<(String, String)> {
     let system = body.get("instructions").and_then(Value::as_str);
-    let mut said: Vec<(String, String)> = system
+    let mut turns: Vec<(String, String)> = system
         .map(|text| ("system".to_owned(), text.to_owned()))
         .into_iter()
         .collect();
     if let Some(text) = body["input"].as_str() {
-        said.push(("user".to_owned(), text.to_owned()));
+        turns.push(("user".to_owned(), text.to_owned()));
     }
     for item in list(&body["input"]) {
         match (word(item, "role"), word(item, "type")) {
             ("", "function_call_output") => {
-                said.push(("tool".to_owned(), text_of(item.get("output"))));
+                turns.push(("tool".to_owned(), text_of(item.get("output"))));
             }
-            ("", "function_call") => said.push(("assistant".to_owned(), String::new())),
+            ("", "function_call") => turns.push(("assistant".to_owned(), String::new())),
             ("", _) => {}
-            (role, _) => said.push((role.to_owned(), text_of(item.get("content")))),
+            (role, _) => turns.push((role.to_owned(), text_of(item.get("content")))),
         }
     }
-    said
+    turns
 }
 
-pub(super) fn wanted(body: &Value) -> Wanted<'_> {
+pub(super) fn answer_shape(body: &Value) -> AnswerShape<'_> {
     let format = &body["text"]["format"];
     let choice = &body["tool_choice"];
     let forced = (choice["type"] == "function").then(|| word(choice, "name"));
-    Wanted {
+    AnswerShape {
         schema: format.get("schema"),
         is_json: format["type"] == "json_object",
         function: forced.map(|name| (name, parameters(body, name))),
@@ -44,9 +44,9 @@ pub(super) fn wanted(body: &Value) -> Wanted<'_> {
     }
 }
 
-/// `said`: `None` is an answer without any item.
-pub(super) fn body(said: Option<&ModelAnswer>, around: &Envelope<'_>) -> Value {
-    let finish = said.map_or("stop", |said| &*said.finish);
+/// `answer`: `None` is an answer without any item.
+pub(super) fn body(answer: Option<&ModelAnswer>, around: &Envelope<'_>) -> Value {
+    let finish = answer.map_or("stop", |answer| &*answer.finish);
     let (status, details) = match finish {
         "stop" | "tool_calls" => ("completed", Value::Null),
         "length" => ("incomplete", json!({"reason": "max_output_tokens"})),
@@ -61,7 +61,7 @@ pub(super) fn body(said: Option<&ModelAnswer>, around: &Envelope<'_>) -> Value {
         "error": null,
         "incomplete_details": details,
         "model": around.model,
-        "output": said.map(|said| items(said, around)).unwrap_or_default(),
+        "output": answer.map(|answer| items(answer, around)).unwrap_or_default(),
     });
     if let Some(usage) = around.usage.json(usage) {
         body["usage"] = usage;
@@ -69,9 +69,9 @@ pub(super) fn body(said: Option<&ModelAnswer>, around: &Envelope<'_>) -> Value {
     body
 }
 
-fn items(said: &ModelAnswer, around: &Envelope<'_>) -> Vec<Value> {
+fn items(answer: &ModelAnswer, around: &Envelope<'_>) -> Vec<Value> {
     let mut items = Vec::new();
-    if let Some(reasoning) = &said.reasoning {
+    if let Some(reasoning) = &answer.reasoning {
         items.push(json!({
             "type": "reasoning",
             "id": format!("rs_{}", around.id),
@@ -79,16 +79,16 @@ fn items(said: &ModelAnswer, around: &Envelope<'_>) -> Vec<Value> {
             "encrypted_content": around.signature,
         }));
     }
-    let text = said
+    let text = answer
         .content
         .iter()
         .map(|text| json!({"type": "output_text", "text": text, "annotations": []}));
-    let refusal = said
+    let refusal = answer
         .refusal
         .iter()
         .map(|text| json!({"type": "refusal", "refusal": text}));
     let content: Vec<Value> = text.chain(refusal).collect();
-    if !content.is_empty() || said.calls.is_empty() {
+    if !content.is_empty() || answer.calls.is_empty() {
         items.push(json!({
             "type": "message",
             "id": format!("msg_{}", around.id),
@@ -97,7 +97,7 @@ fn items(said: &ModelAnswer, around: &Envelope<'_>) -> Vec<Value> {
             "content": content,
         }));
     }
-    items.extend(said.calls.iter().map(call));
+    items.extend(answer.calls.iter().map(call));
     items
 }
 

@@ -33,7 +33,7 @@ use crate::model_answer::list;
 use crate::prefix::is_of_other_prefix;
 
 /// A request as the rules see it.
-pub(super) struct Asked<'a> {
+pub(super) struct SentRequest<'a> {
     pub(super) api: Api,
     pub(super) model: &'a str,
     pub(super) body: &'a Value,
@@ -50,49 +50,49 @@ pub(super) struct Found {
 }
 
 /// All conditions hold; the first place that one of them names.
-pub(super) fn all_hold(conditions: &Value, from: &Value, asked: &Asked<'_>) -> Option<Found> {
+pub(super) fn all_hold(conditions: &Value, from: &Value, sent: &SentRequest<'_>) -> Option<Found> {
     let mut first = None;
     for condition in list(conditions) {
-        let found = holds(condition, from, asked)?;
+        let found = holds(condition, from, sent)?;
         first = first.or(found);
     }
     Some(first.unwrap_or_default())
 }
 
 /// `Some(None)`: it holds, without a place.
-fn holds(condition: &Value, from: &Value, asked: &Asked<'_>) -> Option<Option<Found>> {
+fn holds(condition: &Value, from: &Value, sent: &SentRequest<'_>) -> Option<Option<Found>> {
     let condition = condition.as_object()?;
     if let Some(path) = text(condition, "at") {
-        return at(path, condition, from, asked).map(Some);
+        return at(path, condition, from, sent).map(Some);
     }
     if let Some(any) = condition.get("any") {
-        return list(any).iter().find_map(|one| holds(one, from, asked));
+        return list(any).iter().find_map(|one| holds(one, from, sent));
     }
     if let Some(all) = condition.get("all") {
-        return all_hold(all, from, asked).map(Some);
+        return all_hold(all, from, sent).map(Some);
     }
     if let Some(not) = condition.get("not") {
-        return holds(not, from, asked).is_none().then_some(None);
+        return holds(not, from, sent).is_none().then_some(None);
     }
     if let Some(names) = condition.get("model") {
-        return is_named(asked.model, names).then_some(None);
+        return is_named(sent.model, names).then_some(None);
     }
     if let Some(paths) = condition.get("schemas") {
-        return schemas(paths, condition, from, asked).map(Some);
+        return schemas(paths, condition, from, sent).map(Some);
     }
     if let Some(fault) = text(condition, "fault") {
-        let place = turns::fault(fault, asked.api, asked.body)?;
+        let place = turns::fault(fault, sent.api, sent.body)?;
         return Some(Some(Found {
             place,
             ..Found::default()
         }));
     }
     if condition.contains_key("thoughts") {
-        return stale_thought(asked).map(Some);
+        return stale_thought(sent).map(Some);
     }
     if let Some(name) = text(condition, "header") {
-        let sent = asked.headers?.get(name).unwrap_or_default();
-        return (!sent.contains(text(condition, "lacks")?)).then_some(None);
+        let header = sent.headers?.get(name).unwrap_or_default();
+        return (!header.contains(text(condition, "lacks")?)).then_some(None);
     }
     None
 }
@@ -118,19 +118,19 @@ fn at(
     path: &str,
     condition: &Map<String, Value>,
     from: &Value,
-    asked: &Asked<'_>,
+    sent: &SentRequest<'_>,
 ) -> Option<Found> {
     let all = places(from, path);
     let tests = condition.iter().filter(|(name, _)| *name != "at");
     let found = (0..all.len()).find(|at| {
-        tests.clone().all(|(name, wanted)| match &**name {
+        tests.clone().all(|(name, operand)| match &**name {
             "repeated" => all[*at].1.is_some_and(|value| {
                 all[..*at]
                     .iter()
                     .any(|(_, earlier)| *earlier == Some(value))
             }),
-            "dangling" => all[*at].1.is_some() && schema::is_dangling(asked.body, from),
-            _ => passes(name, wanted, all[*at].1, asked),
+            "dangling" => all[*at].1.is_some() && schema::is_dangling(sent.body, from),
+            _ => passes(name, operand, all[*at].1, sent),
         })
     });
     found.map(|at| {
@@ -138,7 +138,7 @@ fn at(
         let within = condition
             .get("where")
             .zip(*value)
-            .and_then(|(inner, value)| all_hold(inner, value, asked));
+            .and_then(|(inner, value)| all_hold(inner, value, sent));
         let within = within
             .filter(|within| !within.context.0.is_empty())
             .unwrap_or_default();
@@ -150,38 +150,38 @@ fn at(
 }
 
 /// One test of what is at a place.
-fn passes(test: &str, wanted: &Value, value: Option<&Value>, asked: &Asked<'_>) -> bool {
+fn passes(test: &str, operand: &Value, value: Option<&Value>, sent: &SentRequest<'_>) -> bool {
     // In the JSON of Google's protocol buffers, a field that is null is one that is not set.
-    let value = value.filter(|value| asked.api != Api::Gemini || !value.is_null());
+    let value = value.filter(|value| sent.api != Api::Gemini || !value.is_null());
     match (test, value) {
-        ("present", value) => value.is_some() == (wanted == true),
-        ("is_not", value) => value.is_none_or(|value| !same(value, wanted)),
+        ("present", value) => value.is_some() == (operand == true),
+        ("is_not", value) => value.is_none_or(|value| !same(value, operand)),
         ("not_in", value) => {
-            value.is_none_or(|value| !list(wanted).iter().any(|one| same(one, value)))
+            value.is_none_or(|value| !list(operand).iter().any(|one| same(one, value)))
         }
-        ("blank", value) => value.is_none_or(is_blank) == (wanted == true),
+        ("blank", value) => value.is_none_or(is_blank) == (operand == true),
         (_, None) => false,
-        ("is", Some(value)) => same(value, wanted),
-        ("in", Some(value)) => list(wanted).iter().any(|one| same(one, value)),
-        ("type", Some(value)) => type_of(value) == wanted,
-        ("type_not", Some(value)) => type_of(value) != wanted,
-        ("below", Some(value)) => number(value) < number(wanted) && value.is_number(),
-        ("above", Some(value)) => number(value) > number(wanted),
-        ("longer_than", Some(value)) => length(value) > wanted.as_u64().unwrap_or(0),
-        ("contains", Some(value)) => contains(value, wanted),
-        ("contains_not", Some(value)) => !contains(value, wanted),
+        ("is", Some(value)) => same(value, operand),
+        ("in", Some(value)) => list(operand).iter().any(|one| same(one, value)),
+        ("type", Some(value)) => type_of(value) == operand,
+        ("type_not", Some(value)) => type_of(value) != operand,
+        ("below", Some(value)) => number(value) < number(operand) && value.is_number(),
+        ("above", Some(value)) => number(value) > number(operand),
+        ("longer_than", Some(value)) => length(value) > operand.as_u64().unwrap_or(0),
+        ("contains", Some(value)) => contains(value, operand),
+        ("contains_not", Some(value)) => !contains(value, operand),
         ("begins", Some(value)) => value
             .as_str()
-            .is_some_and(|text| text.starts_with(wanted.as_str().unwrap_or_default())),
+            .is_some_and(|text| text.starts_with(operand.as_str().unwrap_or_default())),
         ("json", Some(value)) => value.as_str().is_some_and(|text| {
             let is_json = serde_json::from_str::<Value>(text).is_ok();
-            is_json == (wanted == true)
+            is_json == (operand == true)
         }),
-        ("unlike", Some(value)) => value.as_str().is_some_and(|text| !is_like(text, wanted)),
-        ("among", Some(value)) => is_among(value, wanted, asked),
-        ("not_among", Some(value)) => !is_among(value, wanted, asked),
+        ("unlike", Some(value)) => value.as_str().is_some_and(|text| !is_like(text, operand)),
+        ("among", Some(value)) => is_among(value, operand, sent),
+        ("not_among", Some(value)) => !is_among(value, operand, sent),
         ("reaches", Some(value)) => {
-            let other = wanted.as_str().and_then(|path| asked.body.pointer(path));
+            let other = operand.as_str().and_then(|path| sent.body.pointer(path));
             other.is_some_and(|other| number(value) >= number(other))
         }
         ("other_members_than", Some(value)) => {
@@ -190,14 +190,14 @@ fn passes(test: &str, wanted: &Value, value: Option<&Value>, asked: &Asked<'_>) 
                 .into_iter()
                 .flatten()
                 .map(|(name, _)| name);
-            names.any(|name| !list(wanted).iter().any(|known| known == name))
+            names.any(|name| !list(operand).iter().any(|allowed| allowed == name))
         }
         ("member_unlike", Some(value)) => value
             .as_object()
             .into_iter()
             .flatten()
-            .any(|(name, _)| !is_like(name, wanted)),
-        ("where", Some(value)) => all_hold(wanted, value, asked).is_some(),
+            .any(|(name, _)| !is_like(name, operand)),
+        ("where", Some(value)) => all_hold(operand, value, sent).is_some(),
         _ => false,
     }
 }
@@ -273,9 +273,9 @@ fn is_one_of(letter: char, letters: &str) -> bool {
     in_range || single || (letter == '-' && letters.last() == Some(&'-'))
 }
 
-fn is_among(value: &Value, path: &Value, asked: &Asked<'_>) -> bool {
+fn is_among(value: &Value, path: &Value, sent: &SentRequest<'_>) -> bool {
     let path = path.as_str().unwrap_or_default();
-    places(asked.body, path)
+    places(sent.body, path)
         .into_iter()
         .any(|(_, other)| other == Some(value))
 }
@@ -284,7 +284,7 @@ fn schemas(
     paths: &Value,
     condition: &Map<String, Value>,
     from: &Value,
-    asked: &Asked<'_>,
+    sent: &SentRequest<'_>,
 ) -> Option<Found> {
     let paths = list(paths).iter().filter_map(Value::as_str);
     let all: Vec<(Pointer, &Value)> = paths
@@ -294,11 +294,11 @@ fn schemas(
     if let Some(conditions) = condition.get("node") {
         return all
             .iter()
-            .find_map(|(place, root)| node(place, root, conditions, asked));
+            .find_map(|(place, root)| node(place, root, conditions, sent));
     }
     let roots = all.iter().map(|(_, root)| *root);
-    let (measure, wanted) = condition.iter().find(|(name, _)| *name != "schemas")?;
-    let limit = wanted.as_u64().unwrap_or(0);
+    let (measure, operand) = condition.iter().find(|(name, _)| *name != "schemas")?;
+    let limit = operand.as_u64().unwrap_or(0);
     let is_beyond = match &**measure {
         "deeper_than" => all.iter().any(|(_, root)| schema::depth(root) > limit),
         "recursive" => all.iter().any(|(_, root)| schema::is_recursive(root)),
@@ -318,10 +318,15 @@ fn schemas(
 }
 
 /// References are looked up in the schema that the node is in.
-fn node(place: &Pointer, root: &Value, conditions: &Value, asked: &Asked<'_>) -> Option<Found> {
-    let in_schema = Asked {
-        api: asked.api,
-        model: asked.model,
+fn node(
+    place: &Pointer,
+    root: &Value,
+    conditions: &Value,
+    sent: &SentRequest<'_>,
+) -> Option<Found> {
+    let in_schema = SentRequest {
+        api: sent.api,
+        model: sent.model,
         body: root,
         headers: None,
     };
@@ -335,12 +340,12 @@ fn node(place: &Pointer, root: &Value, conditions: &Value, asked: &Asked<'_>) ->
     })
 }
 
-fn stale_thought(asked: &Asked<'_>) -> Option<Found> {
-    let blocks = places(asked.body, "/messages/*/content/*/signature").into_iter();
+fn stale_thought(sent: &SentRequest<'_>) -> Option<Found> {
+    let blocks = places(sent.body, "/messages/*/content/*/signature").into_iter();
     let mut signed = blocks.filter_map(|(place, signature)| Some((place, signature?.as_str()?)));
     let stale = signed.find(|(place, signature)| {
         let at = place.0[1].parse().unwrap_or(0);
-        is_of_other_prefix(signature, asked.api, asked.model, asked.body, at)
+        is_of_other_prefix(signature, sent.api, sent.model, sent.body, at)
     });
     stale.map(|(mut place, _)| {
         place.0.pop();

@@ -55,8 +55,8 @@ impl Pointer {
                 break;
             };
             here = next;
-            let own = word(here, "name");
-            named = if own.is_empty() { named } else { own };
+            let name = word(here, "name");
+            named = if name.is_empty() { named } else { name };
         }
         named.to_owned()
     }

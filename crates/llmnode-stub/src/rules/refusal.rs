@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use super::condition::{Asked, Found, all_hold};
+use super::condition::{Found, SentRequest, all_hold};
 use super::data::{rules, thinking};
 use super::kept::keep;
 use super::provider::Provider;
@@ -87,26 +87,27 @@ pub(crate) fn refused(
     body: &Value,
     headers: Option<&LoggedHeaders>,
 ) -> Option<Refusal> {
-    let asked = Asked {
+    let sent = SentRequest {
         api,
         model,
         body,
         headers,
     };
     let all = rules(api).iter();
-    let own = all
+    let of_provider = all
         .clone()
         .filter(|rule| provider.is_some_and(|provider| is_for(rule, provider.as_str())));
-    own.chain(all.filter(|rule| is_for(rule, "all")))
-        .find_map(|rule| by_rule(rule, &asked))
+    of_provider
+        .chain(all.filter(|rule| is_for(rule, "all")))
+        .find_map(|rule| by_rule(rule, &sent))
 }
 
 fn is_for(rule: &Value, name: &str) -> bool {
     list(&rule["providers"]).iter().any(|one| one == name)
 }
 
-fn by_rule(rule: &'static Value, asked: &Asked<'_>) -> Option<Refusal> {
-    let found = all_hold(&rule["when"], asked.body, asked)?;
+fn by_rule(rule: &'static Value, sent: &SentRequest<'_>) -> Option<Refusal> {
+    let found = all_hold(&rule["when"], sent.body, sent)?;
     Some(Refusal {
         rule: word(rule, "id"),
         refuses: word(rule, "refuses"),
@@ -114,31 +115,28 @@ fn by_rule(rule: &'static Value, asked: &Asked<'_>) -> Option<Refusal> {
             .as_u64()
             .and_then(|status| u16::try_from(status).ok())
             .unwrap_or(400),
-        body: filled(&rule["body"], &found, asked),
+        body: filled(&rule["body"], &found, sent),
         source: word(rule, "source"),
     })
 }
 
 /// Fills in what a text says of the request.
-fn filled(body: &Value, found: &Found, asked: &Asked<'_>) -> Value {
+fn filled(body: &Value, found: &Found, sent: &SentRequest<'_>) -> Value {
     match body {
-        Value::String(text) if text.contains('{') => Value::from(filled_text(text, found, asked)),
-        Value::Array(items) => items
-            .iter()
-            .map(|item| filled(item, found, asked))
-            .collect(),
+        Value::String(text) if text.contains('{') => Value::from(filled_text(text, found, sent)),
+        Value::Array(items) => items.iter().map(|item| filled(item, found, sent)).collect(),
         Value::Object(members) => Value::Object(
             members
                 .iter()
-                .map(|(name, value): (&String, &Value)| (name.clone(), filled(value, found, asked)))
+                .map(|(name, value): (&String, &Value)| (name.clone(), filled(value, found, sent)))
                 .collect(),
         ),
         other => other.clone(),
     }
 }
 
-fn filled_text(text: &str, found: &Found, asked: &Asked<'_>) -> String {
-    let value = asked.body.pointer(&format!("/{}", found.place.0.join("/")));
+fn filled_text(text: &str, found: &Found, sent: &SentRequest<'_>) -> String {
+    let value = sent.body.pointer(&format!("/{}", found.place.0.join("/")));
     let id = value.map(|value| {
         [
             word(value, "id"),
@@ -163,11 +161,11 @@ fn filled_text(text: &str, found: &Found, asked: &Asked<'_>) -> String {
         [one] => format!("({one},)"),
         all => format!("({})", all.join(", ")),
     };
-    text.replace("{model}", asked.model)
+    text.replace("{model}", sent.model)
         .replace("{place}", &found.place.bracketed())
         .replace("{dotted}", &found.place.dotted())
         .replace("{index}", &found.place.index())
-        .replace("{name}", &found.place.name(asked.body))
+        .replace("{name}", &found.place.name(sent.body))
         .replace("{id}", &id.unwrap_or_default())
         .replace("{context}", &context)
         .replace("{value}", &value.unwrap_or_default())
@@ -201,7 +199,7 @@ pub(crate) fn no_such_path(provider: Provider, api: Api, path: &str) -> Option<R
 
 /// Whether a provider's model thinks before it answers this request.
 pub(crate) fn thinks(provider: Provider, api: Api, model: &str, body: &Value) -> bool {
-    let asked = Asked {
+    let sent = SentRequest {
         api,
         model,
         body,
@@ -212,6 +210,6 @@ pub(crate) fn thinks(provider: Provider, api: Api, model: &str, body: &Value) ->
             && list(&row["providers"])
                 .iter()
                 .any(|one| one == provider.as_str())
-            && all_hold(&row["when"], body, &asked).is_some()
+            && all_hold(&row["when"], body, &sent).is_some()
     })
 }

@@ -69,7 +69,7 @@ fn children(schema: &Value) -> Vec<(Pointer, &Value)> {
     }
     for name in NAMED {
         let all = schema[name].as_object().into_iter().flatten();
-        found.extend(all.map(|(own, one)| (Pointer::default().with(name).with(own), one)));
+        found.extend(all.map(|(member, one)| (Pointer::default().with(name).with(member), one)));
     }
     found
 }

@@ -127,7 +127,7 @@ impl<S: Send + Sync + 'static> FlowBuilder<S> {
             label,
             names::<N::Action>(),
             TypedStep {
-                made: Some(prepare),
+                make: Some(prepare),
                 part: |state: &mut S| state,
                 then: |action: N::Action| named_arm(action.name()),
             },
@@ -175,7 +175,7 @@ impl<S: Send + Sync + 'static> FlowBuilder<S> {
             label,
             names::<N::Action>(),
             TypedStep {
-                made: None::<fn(&S) -> N>,
+                make: None::<fn(&S) -> N>,
                 part,
                 then: |action: N::Action| named_arm(action.name()),
             },

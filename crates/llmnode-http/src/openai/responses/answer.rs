@@ -313,7 +313,7 @@ fn parts(items: &[&RawValue]) -> Vec<CarriedPart> {
 /// Each text keeps what stands beside it; the first also what the message has.
 fn message(mut item: Members<'_>, parts: &mut Vec<CarriedPart>) {
     let content = list(item.remove("content").as_ref()).unwrap_or_default();
-    let mut own = Some(rest(item, &["type", "role"]));
+    let mut of_item = Some(rest(item, &["type", "role"]));
     for raw in content {
         let part = members(raw);
         if word(&part, "refusal").is_some() {
@@ -323,7 +323,7 @@ fn message(mut item: Members<'_>, parts: &mut Vec<CarriedPart>) {
             continue;
         };
         let beside = TextBeside {
-            item: own.take(),
+            item: of_item.take(),
             part: rest(part, &["type", "text"]),
         };
         parts.push(CarriedPart::Text {
@@ -338,8 +338,8 @@ fn members(raw: &RawValue) -> Members<'_> {
 }
 
 /// The members that a message does not model.
-fn rest<'a>(mut members: Members<'a>, own: &[&str]) -> Members<'a> {
-    members.retain(|name, _| !own.contains(&&**name));
+fn rest<'a>(mut members: Members<'a>, modelled: &[&str]) -> Members<'a> {
+    members.retain(|name, _| !modelled.contains(&&**name));
     members
 }
 

@@ -27,7 +27,7 @@ pub(super) const RESPONSES: Wire = Wire {
         path: "/responses",
         example: "https://api.openai.com/v1",
     },
-    own: &["input", "instructions", "model", "stream"],
+    reserved_fields: &["input", "instructions", "model", "stream"],
     joined: &["include", "reasoning", "text", "tools"],
     efforts: Efforts {
         field: ("reasoning", "/effort"),

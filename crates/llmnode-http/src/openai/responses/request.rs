@@ -62,7 +62,7 @@ struct Body<'a> {
 #[derive(Serialize)]
 struct TextConfig<'a> {
     #[serde(flatten)]
-    given: BTreeMap<&'a str, &'a Value>,
+    from_extra: BTreeMap<&'a str, &'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     format: Option<Format<'a>>,
 }
@@ -125,7 +125,11 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
         store: (!extra.contains_key("store") && !prepared.leaves_out(Part::Store)).then_some(false),
         include: encrypted
             .into_iter()
-            .chain(prepared.given_list("include").filter_map(Value::as_str))
+            .chain(
+                prepared
+                    .list_from_extra("include")
+                    .filter_map(Value::as_str),
+            )
             .collect(),
         temperature: prepared.temperature(),
         max_output_tokens: prepared
@@ -157,12 +161,12 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
 
 /// A summary is asked for, as the thoughts themselves are never shown.
 fn reasoning(prepared: &PreparedRequest<'_>) -> Map<String, Value> {
-    let given = prepared
+    let from_extra = prepared
         .request
         .extra
         .get("reasoning")
         .and_then(Value::as_object);
-    let mut config = given.cloned().unwrap_or_default();
+    let mut config = from_extra.cloned().unwrap_or_default();
     if let Some(effort) = prepared.effort() {
         config.entry("effort").or_insert_with(|| effort.into());
         if effort != "none" && !prepared.leaves_out(Part::Summary) {
@@ -174,12 +178,12 @@ fn reasoning(prepared: &PreparedRequest<'_>) -> Map<String, Value> {
 
 /// `None`, if there is nothing to say.
 fn text<'a>(prepared: &'a PreparedRequest<'_>) -> Option<TextConfig<'a>> {
-    let given = prepared.given("text");
+    let from_extra = prepared.from_extra("text");
     let format = prepared
         .typed()
-        .filter(|_| !given.contains_key("format"))
+        .filter(|_| !from_extra.contains_key("format"))
         .and_then(|(format, schema)| text_format(format, schema));
-    (format.is_some() || !given.is_empty()).then_some(TextConfig { given, format })
+    (format.is_some() || !from_extra.is_empty()).then_some(TextConfig { from_extra, format })
 }
 
 fn text_format(format: ResponseFormat, schema: &OutputSchema) -> Option<Format<'_>> {
@@ -222,7 +226,7 @@ fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
         .chain(listed)
         .chain(answer)
         .chain(deferred(prepared))
-        .chain(prepared.given_list("tools").map(Tool::Given))
+        .chain(prepared.list_from_extra("tools").map(Tool::Given))
         .collect()
 }
 

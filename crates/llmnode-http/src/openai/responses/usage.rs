@@ -57,17 +57,17 @@ impl Figures for ResponseUsage {
         self.output_tokens.grow(later.output_tokens);
         self.total_tokens.grow(later.total_tokens);
         if let Some(details) = later.input_tokens_details {
-            let known = self.input_tokens_details.get_or_insert_default();
-            known.cached_tokens.grow(details.cached_tokens);
-            known.cache_write_tokens.grow(details.cache_write_tokens);
+            let counted = self.input_tokens_details.get_or_insert_default();
+            counted.cached_tokens.grow(details.cached_tokens);
+            counted.cache_write_tokens.grow(details.cache_write_tokens);
             if let Some(writes) = details.cache_write_tokens_details {
-                let long = known.cache_write_tokens_details.get_or_insert_default();
+                let long = counted.cache_write_tokens_details.get_or_insert_default();
                 long.ttl_12h_tokens.grow(writes.ttl_12h_tokens);
             }
         }
         if let Some(details) = later.output_tokens_details {
-            let known = self.output_tokens_details.get_or_insert_default();
-            known.reasoning_tokens.grow(details.reasoning_tokens);
+            let counted = self.output_tokens_details.get_or_insert_default();
+            counted.reasoning_tokens.grow(details.reasoning_tokens);
         }
     }
 }

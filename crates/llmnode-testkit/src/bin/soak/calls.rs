@@ -78,20 +78,20 @@ fn in_batches(runtime: &Runtime, work: &Arc<Work>, options: &Options) -> io::Res
     let batch = (options.calls / MOST_BATCHES).max(BATCH);
     let mut memory = Vec::with_capacity(MOST_BATCHES as usize + 2);
     // Of the port that refuses connections.
-    let own = sockets()?;
-    let mut made = 0;
+    let open_before = sockets()?;
+    let mut calls = 0;
     let mut live = 0;
     let mut settled = Ok(());
-    while made < options.calls {
-        made = (made + batch).min(options.calls);
+    while calls < options.calls {
+        calls = (calls + batch).min(options.calls);
         let measured = allocation_counter::measure(|| {
-            runtime.block_on(make(work, made, options.in_flight));
-            settled = settle(runtime, || Ok(sockets()? <= own));
+            runtime.block_on(make(work, calls, options.in_flight));
+            settled = settle(runtime, || Ok(sockets()? <= open_before));
         });
         std::mem::replace(&mut settled, Ok(()))?;
         live += measured.bytes_current;
         memory.push(Sample {
-            calls: made,
+            calls,
             heap: live,
             resident: resident()?,
         });
