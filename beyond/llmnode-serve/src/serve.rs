@@ -56,7 +56,8 @@ pub fn serve(registry: CheckedRegistry) -> Serve {
     serve_with(Arc::new(move |_: &str| Ok(registry.clone())))
 }
 
-/// Serves graphs whose registry depends on their text. `registries` is called each time that a text is checked or run.
+/// Serves graphs whose registry depends on their text. `registries` is called each
+/// time that a text is checked or run.
 pub fn serve_with(registries: Registries) -> Serve {
     let message = "a node without a profile asks the model of the program, and it has none: \
                    `Serve::model` sets it";
@@ -75,7 +76,8 @@ pub fn serve_with(registries: Registries) -> Serve {
     }
 }
 
-/// Adds what a person is told at the approval of a tool: pairs of a tool's name and the text. Empty texts are left out.
+/// Adds what a person is told at the approval of a tool: pairs of a tool's name and
+/// the text. Empty texts are left out.
 pub fn with_notes(mut serve: Serve, notes: Vec<(String, String)>) -> Serve {
     serve
         .options

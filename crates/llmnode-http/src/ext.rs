@@ -1,8 +1,10 @@
-//! Requests to servers that are no chat models: an MCP server, a store of vectors, an engine of flows.
+//! Requests to servers that are no chat models: an MCP server, a store of vectors,
+//! an engine of flows.
 //!
-//! Not needed to call models. It changes more often than the rest of the crate. What models have holds here, too: secrets leave
-//! this machine by https only and stand in no error, no redirect is followed, nothing is sent twice, and a body is read with
-//! turns for other tasks.
+//! Not needed to call models. It changes more often than the rest of the crate.
+//! What models have holds here, too: secrets leave this machine by https only and
+//! stand in no error, no redirect is followed, nothing is sent twice, and a body is
+//! read with turns for other tasks.
 //!
 //! | to | take |
 //! |---|---|

@@ -165,10 +165,11 @@ impl Mcp {
         self
     }
 
-    /// Makes all tools wait for an approval before each call, but for these, by their names for models.
+    /// Makes all tools wait for an approval before each call, but for these, by
+    /// their names for models.
     ///
-    /// For a program that lets a person say which tools of a server they trust. A name that no tool has is no error: servers add
-    /// and remove tools.
+    /// For a program that lets a person say which tools of a server they trust. A
+    /// name that no tool has is no error: servers add and remove tools.
     pub fn require_approval_for_all_but(
         mut self,
         tools: impl IntoIterator<Item = impl Into<String>>,
@@ -421,7 +422,8 @@ impl McpServer {
         if waits { tool.require_approval() } else { tool }
     }
 
-    /// Returns its tools by their names for models, each with what the server says that it does: whether it only reads, for example.
+    /// Returns its tools by their names for models, each with what the server says
+    /// that it does: whether it only reads, for example.
     ///
     /// To show it to a person who decides about a call. Nobody has checked that it is true.
     pub fn hints(&self) -> Vec<(String, String)> {

@@ -108,8 +108,9 @@ categories! {
 }
 
 impl Category {
-    /// A provider that answers so, and before anything of an answer, counts no tokens, unless it reports some. A filter and a
-    /// model that declines have read the prompt.
+    /// A provider that answers so, and before anything of an answer, counts no
+    /// tokens, unless it reports some. A filter and a model that declines have read
+    /// the prompt.
     pub const fn counts_no_tokens(self) -> bool {
         match self {
             Category::TruncatedOutput | Category::BadResponse => false,

@@ -108,14 +108,16 @@ pub trait ChatModel: Send + Sync {
         self.inner().map_or("custom", |inner| inner.provider())
     }
 
-    /// Reports that a complete answer to this request was not JSON of its schema. Default: does nothing.
+    /// Reports that a complete answer to this request was not JSON of its schema.
+    /// Default: does nothing.
     fn unenforced(&self, request: &Request) {
         if let Some(inner) = self.inner() {
             inner.unenforced(request);
         }
     }
 
-    /// Whether a text of the model may be a call of a tool that its server did not recognise. Default: it may.
+    /// Whether a text of the model may be a call of a tool that its server did not
+    /// recognise. Default: it may.
     fn calls_in_text(&self, request: &Request) -> bool {
         self.inner()
             .is_none_or(|inner| inner.calls_in_text(request))
@@ -132,14 +134,15 @@ pub trait ChatModel: Send + Sync {
             .map_or(request.max_tokens, |inner| inner.max_tokens(request))
     }
 
-    /// Whether nobody set that number: the API has to be sent one, and most answers are much shorter.
+    /// Whether nobody set that number: the API has to be sent one, and most answers
+    /// are much shorter.
     fn has_default_limit(&self, request: &Request) -> bool {
         self.inner()
             .is_some_and(|inner| inner.has_default_limit(request))
     }
 
-    /// Whether the provider is going to keep the part of this request that others have, too, and does not have it yet. Default:
-    /// unknown, as `false`.
+    /// Whether the provider is going to keep the part of this request that others
+    /// have, too, and does not have it yet. Default: unknown, as `false`.
     fn shares_beginning(&self, request: &Request) -> bool {
         self.inner()
             .is_some_and(|inner| inner.shares_beginning(request))
@@ -150,8 +153,9 @@ pub trait ChatModel: Send + Sync {
         self.inner()?.retry_budget()
     }
 
-    /// What holds requests back after a rate limit, shared by all that ask by this endpoint and key. Default: nothing; then
-    /// the run has gates of its own for the model.
+    /// What holds requests back after a rate limit, shared by all that ask by this
+    /// endpoint and key. Default: nothing; then the run has gates of its own for
+    /// the model.
     fn gates(&self) -> Option<&Gates> {
         self.inner()?.gates()
     }
@@ -161,13 +165,15 @@ pub trait ChatModel: Send + Sync {
         self.inner()?.server()
     }
 
-    /// Whether its provider searches the tools that this request does not list. Default: no, so the program does.
+    /// Whether its provider searches the tools that this request does not list.
+    /// Default: no, so the program does.
     fn searches_tools(&self, request: &Request) -> bool {
         self.inner()
             .is_some_and(|inner| inner.searches_tools(request))
     }
 
-    /// The tokens of the window of the model that this request asks, as a refusal named it. Default: unknown.
+    /// The tokens of the window of the model that this request asks, as a refusal
+    /// named it. Default: unknown.
     fn window(&self, request: &Request) -> Option<u64> {
         self.inner()?.window(request)
     }

@@ -62,9 +62,11 @@ pub struct ModelError {
     pub request_id: Option<String>,
     /// The tokens that were used anyway, as the provider reports them.
     pub usage: Option<Box<TokenUsage>>,
-    /// About how many tokens of an answer had come before it failed. `None`: none had, as far as is known.
+    /// About how many tokens of an answer had come before it failed. `None`: none
+    /// had, as far as is known.
     pub answered: Option<u32>,
-    /// Whether the provider refused the request for what stands in a field of it, and so before the model read it.
+    /// Whether the provider refused the request for what stands in a field of it,
+    /// and so before the model read it.
     pub names_a_field: bool,
     /// Whether a request was begun. Only then does the ledger have an entry.
     pub sent: bool,
@@ -73,7 +75,8 @@ pub struct ModelError {
     pub reached: bool,
     /// The source of the error.
     pub source: Option<Box<dyn Error + Send + Sync>>,
-    /// The bad answer, with what the provider put beside it, for a correction that shows it to the model.
+    /// The bad answer, with what the provider put beside it, for a correction that
+    /// shows it to the model.
     pub answer: Option<Box<Message>>,
 }
 
@@ -113,8 +116,8 @@ impl ModelError {
         }
     }
 
-    /// A request that never reached the server used no tokens, nor did one that failed in a category that counts none
-    /// before the model began to answer.
+    /// A request that never reached the server used no tokens, nor did one that
+    /// failed in a category that counts none before the model began to answer.
     pub fn may_have_used_tokens(&self) -> bool {
         let has_begun = self.usage.is_some() || self.answered.is_some();
         self.reached && (has_begun || !self.category.counts_no_tokens())
@@ -130,8 +133,9 @@ impl ModelError {
         self.answered = tokens.map(|tokens| u32::try_from(tokens).unwrap_or(u32::MAX));
     }
 
-    /// Providers bill no request that they refuse for its key, its quota, its rate, its model or one of its fields, unless they report
-    /// usage. What a filter or a model has read may be billed, and so may what failed on the way.
+    /// Providers bill no request that they refuse for its key, its quota, its rate,
+    /// its model or one of its fields, unless they report usage. What a filter or a
+    /// model has read may be billed, and so may what failed on the way.
     pub fn costs_nothing(&self) -> bool {
         let has_begun = self.usage.is_some() || self.answered.is_some();
         let refused = match self.category {

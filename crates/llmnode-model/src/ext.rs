@@ -1,7 +1,8 @@
 //! What a provider of another crate can take and give beyond text, calls and usage.
 //!
-//! Not needed to call models, nor for a [`ChatModel`](crate::ChatModel) that answers with a text. It changes more often than the
-//! rest of the crate, along with what providers offer. The same traits and types serve `llmnode-http`.
+//! Not needed to call models, nor for a [`ChatModel`](crate::ChatModel) that
+//! answers with a text. It changes more often than the rest of the crate, along
+//! with what providers offer. The same traits and types serve `llmnode-http`.
 //!
 //! | a provider that | takes or gives |
 //! |---|---|

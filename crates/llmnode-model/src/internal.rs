@@ -1,5 +1,6 @@
-//! What llmnode's crates need from inside. Not part of the public interface: it may change in any release. What a provider of
-//! another crate can take, too, is in [`ext`](crate::ext) and [`gate`](crate::gate).
+//! What llmnode's crates need from inside. Not part of the public interface: it may
+//! change in any release. What a provider of another crate can take, too, is in
+//! [`ext`](crate::ext) and [`gate`](crate::gate).
 
 pub use crate::api_kind::join_field;
 pub use crate::ids::Ids;

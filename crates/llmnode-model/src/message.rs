@@ -199,12 +199,14 @@ impl Message {
         self
     }
 
-    /// Returns the tokens of the conversation up to and with this answer, where the provider counted them.
+    /// Returns the tokens of the conversation up to and with this answer, where the
+    /// provider counted them.
     pub fn tokens(&self) -> Option<u64> {
         self.tool_info.as_ref()?.tokens
     }
 
-    /// Sets the request that it answers, with which the next one is compared. `None`: it is forgotten.
+    /// Sets the request that it answers, with which the next one is compared.
+    /// `None`: it is forgotten.
     #[must_use]
     pub fn answering(mut self, sent: Option<Arc<SentPrompt>>) -> Self {
         if sent.is_some() || self.sent().is_some() {
@@ -227,12 +229,14 @@ impl Message {
         self
     }
 
-    /// Returns the tools that were found for it: for a question, or by the search whose result it is.
+    /// Returns the tools that were found for it: for a question, or by the search
+    /// whose result it is.
     pub fn found(&self) -> Option<&FoundTools> {
         self.tool_info.as_ref()?.found.as_ref()
     }
 
-    /// The message as it was said: without figures of the provider, the record of its request, and what was found for it.
+    /// The message as it was said: without figures of the provider, the record of
+    /// its request, and what was found for it.
     pub fn bare(&self) -> Cow<'_, Message> {
         let has_figures =
             self.tokens().is_some() || self.sent().is_some() || self.found().is_some();
@@ -330,7 +334,8 @@ impl Message {
             })
     }
 
-    /// Returns the text with the [label](Attachment::label) of each attachment in its place, as transcripts show it.
+    /// Returns the text with the [label](Attachment::label) of each attachment in
+    /// its place, as transcripts show it.
     pub fn shown(&self) -> String {
         let mut shown = String::new();
         for (text, attachment) in self.pieces() {

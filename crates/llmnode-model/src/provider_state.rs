@@ -66,7 +66,8 @@ impl Json {
 }
 
 impl ProviderState {
-    /// Creates what goes back to a provider with an answer. `api` and `model` are those that answered: others are not sent it.
+    /// Creates what goes back to a provider with an answer. `api` and `model` are
+    /// those that answered: others are not sent it.
     pub fn new(api: &str, model: &str, parts: Vec<CarriedPart>) -> Self {
         ProviderState {
             from: format!("{api}/{model}"),
@@ -74,7 +75,8 @@ impl ProviderState {
         }
     }
 
-    /// Returns what several turns carry that are one: each with its text. `None`: nothing, or not all are of one model.
+    /// Returns what several turns carry that are one: each with its text. `None`:
+    /// nothing, or not all are of one model.
     pub fn joined<'a>(
         turns: impl IntoIterator<Item = (&'a str, Option<&'a ProviderState>)>,
     ) -> Option<ProviderState> {

@@ -63,7 +63,8 @@ pub struct Request {
     pub extra_on: Option<Box<BTreeMap<ApiKind, Map<String, Value>>>>,
     /// Whether a limit that nobody set has cut the last answer, so that a higher one is sent.
     pub raised: bool,
-    /// Which message the prompt ends with. What the user's message has to say besides goes to its end.
+    /// Which message the prompt ends with. What the user's message has to say
+    /// besides goes to its end.
     pub question: Option<u16>,
     /// What of the prompt is worth keeping in the provider's cache. `None` outside of a call.
     pub cache: Option<CachePlan>,
@@ -121,7 +122,8 @@ impl Request {
 
     /// Returns a complaint for each field of `extra` that the provider's handle sets itself.
     ///
-    /// Such a request is refused before it is sent, since one of the two values would win without a word.
+    /// Such a request is refused before it is sent, since one of the two values
+    /// would win without a word.
     pub fn reserved_fields_in_extra(
         &self,
         reserved: &'static [&'static str],

@@ -40,7 +40,8 @@ pub trait Sink: Send {
     /// when it is dropped before it has a connection. Default: does nothing.
     fn unsent(&mut self) {}
 
-    /// The server has taken the request, and answers: what it has written to its cache can be read. Default: does nothing.
+    /// The server has taken the request, and answers: what it has written to its
+    /// cache can be read. Default: does nothing.
     fn begins(&mut self) {}
 
     /// Whether somebody compares the request with the one before it. Default: `false`.
@@ -81,8 +82,9 @@ pub trait Sink: Send {
         let _ = delta;
     }
 
-    /// Waits by the clock of the run that asks: models for tests are as slow as a test says. `None`: for ever; it ends where the
-    /// clock knows that nothing will end the wait. Default: tokio's clock.
+    /// Waits by the clock of the run that asks: models for tests are as slow as a
+    /// test says. `None`: for ever; it ends where the clock knows that nothing will
+    /// end the wait. Default: tokio's clock.
     fn wait(&self, time: Option<Duration>) -> BoxFuture<'_, ()> {
         match time {
             Some(time) => Box::pin(tokio::time::sleep(time)),

@@ -18,7 +18,8 @@ pub struct ToolCall {
     pub name: String,
     /// The arguments as JSON text. Empty: the model wrote none.
     pub arguments: String,
-    /// The arguments of the call of `call_tool` that the model wrote, if it called the tool by that.
+    /// The arguments of the call of `call_tool` that the model wrote, if it called
+    /// the tool by that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub through: Option<String>,
 }
@@ -61,8 +62,8 @@ pub const SEARCH_TOOLS: &str = "search_tools";
 /// The tool that calls those that are not listed.
 pub const CALL_TOOL: &str = "call_tool";
 
-/// What a search for tools has found. It is kept in the conversation, so that no tool is searched for again where the
-/// conversation goes on.
+/// What a search for tools has found. It is kept in the conversation, so that no
+/// tool is searched for again where the conversation goes on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FoundTools {
@@ -125,8 +126,9 @@ impl ToolSpec {
         }
     }
 
-    /// What it belongs to: what its name begins with, up to the first mark that separates words. The names of tools of MCP
-    /// servers begin with the server's name.
+    /// What it belongs to: what its name begins with, up to the first mark that
+    /// separates words. The names of tools of MCP servers begin with the server's
+    /// name.
     pub fn group(&self) -> &str {
         let name = &*self.name;
         name.split(['_', '-']).next().unwrap_or(name)

@@ -1,7 +1,9 @@
-//! What a program with a loop of its own takes from the reader: one that asks again, or runs an agent.
+//! What a program with a loop of its own takes from the reader: one that asks
+//! again, or runs an agent.
 //!
-//! Not needed to read an answer, which is [`Reader`](crate::Reader). It changes more often than the rest of the crate. How a
-//! model is asked is in [`ask`](crate::ask), calls that it wrote as text are in [`calls`](crate::calls).
+//! Not needed to read an answer, which is [`Reader`](crate::Reader). It changes
+//! more often than the rest of the crate. How a model is asked is in
+//! [`ask`](crate::ask), calls that it wrote as text are in [`calls`](crate::calls).
 //!
 //! | to | take |
 //! |---|---|
@@ -12,7 +14,8 @@
 //! | read what a server sent, which may be made to fill the memory | [`small_tree`], [`has_many_values`] |
 //! | write paths of violations as the model knows them | [`in_json_names`], [`has_list_at`] |
 //!
-//! A loop that is compiled once, and not for every type, reads through a [`Slot`]. An `Option` of any type is one:
+//! A loop that is compiled once, and not for every type, reads through a [`Slot`].
+//! An `Option` of any type is one:
 //!
 //! ```
 //! use llmnode_reader::ext::{Slot, read_slot};
@@ -45,24 +48,28 @@ pub use crate::target::Slot;
 use crate::OutputSchema;
 use crate::check;
 
-/// Replaces each name of a path that the schema does not have by the one with the same letters, if there is only one.
+/// Replaces each name of a path that the schema does not have by the one with the
+/// same letters, if there is only one.
 ///
-/// serde names a field as the program does, `dueDate`; the model knows the name of the schema. `wrapped`: the path begins with
-/// the member that wraps the value ([`Parsed::wrapped`]).
+/// serde names a field as the program does, `dueDate`; the model knows the name of
+/// the schema. `wrapped`: the path begins with the member that wraps the value
+/// ([`Parsed::wrapped`]).
 pub fn in_json_names(path: String, schema: &OutputSchema, wrapped: bool) -> String {
     check::in_json_names(path, &schema.rules, wrapped)
 }
 
 /// Whether the value of the members with these names can be a list.
 ///
-/// To say how long the list of an incomplete answer has become. A path that the schema does not have is no list.
+/// To say how long the list of an incomplete answer has become. A path that the
+/// schema does not have is no list.
 pub fn has_list_at(schema: &OutputSchema, path: &[String]) -> bool {
     schema.has_list_at(path)
 }
 
 /// Whether this JSON meets the schema.
 ///
-/// Checks the schema alone, and repairs nothing; serde may still refuse the value, for what no schema says.
+/// Checks the schema alone, and repairs nothing; serde may still refuse the value,
+/// for what no schema says.
 pub fn is_met_by(schema: &OutputSchema, text: &str) -> bool {
     schema.is_met_by(text)
 }

@@ -1,5 +1,6 @@
-//! What the runtime needs from inside the reader. Not part of the public interface: it may change in any release.
-//! What other programs can take, too, is in [`ext`](crate::ext).
+//! What the runtime needs from inside the reader. Not part of the public interface:
+//! it may change in any release. What other programs can take, too, is in
+//! [`ext`](crate::ext).
 
 use std::sync::Arc;
 

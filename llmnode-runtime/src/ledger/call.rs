@@ -521,8 +521,9 @@ impl<'r> CallGuard<'r> {
         )
     }
 
-    /// The conversation so far, and all tools that were executed in it. What was left out of it or summed up stands before it, as it
-    /// was: so the first result of a call is what its tool returned.
+    /// The conversation so far, and all tools that were executed in it. What was
+    /// left out of it or summed up stands before it, as it was: so the first result
+    /// of a call is what its tool returned.
     pub(crate) fn tool_conversation(&self) -> (Vec<Message>, Vec<ToolRecord>) {
         let state = lock(&self.state);
         let history = &state.history;

@@ -92,7 +92,8 @@ pub struct JournalKey {
     pub model: Option<String>,
     /// The names of the tools that were found for the question.
     pub found: Vec<String>,
-    /// A chat's store takes the turn as soon as it is answered, so the answer has to be kept before that.
+    /// A chat's store takes the turn as soon as it is answered, so the answer has
+    /// to be kept before that.
     pub of_chat: bool,
 }
 

@@ -66,7 +66,8 @@ impl BatchHistory {
         }
     }
 
-    /// Returns the attempts of its lines that have no end. Of a batch that never was, none was made.
+    /// Returns the attempts of its lines that have no end. Of a batch that never
+    /// was, none was made.
     pub(super) fn ended(&mut self, ended: &BatchEnded) -> Vec<AttemptBegan> {
         self.open.remove(&ended.name);
         let without_end: Vec<AttemptBegan> = self

@@ -140,8 +140,10 @@ pub enum InDoubtOutcome {
 /// so that the engine waits and tries again; answers that came are kept. Every
 /// other failure is the flow's outcome. Dropping this drops the flow.
 ///
-/// An entry is a request, an answer with calls of tools, the result of a tool, or the end of a step; an answer without calls waits up to
-/// 5 ms to be one entry with the end of its step, unless it ends a turn of a chat in a database. It holds the state after each step.
+/// An entry is a request, an answer with calls of tools, the result of a tool, or
+/// the end of a step; an answer without calls waits up to 5 ms to be one entry with
+/// the end of its step, unless it ends a turn of a chat in a database. It holds the
+/// state after each step.
 pub struct Replay<T> {
     start: Start,
     records: Arc<Vec<Record>>,
@@ -659,7 +661,8 @@ fn weight(record: &Record) -> Weight {
         | RecordEntry::AttemptForgotten(_)
         | RecordEntry::CallEnded(_)
         | RecordEntry::Resumed(_) => Weight::Figures,
-        // A chat's store commits the turn before the step ends: without the answer, it would be asked for and paid again.
+        // A chat's store commits the turn before the step ends: without the answer,
+        // it would be asked for and paid again.
         RecordEntry::Answered(answered) if answered.calls.is_empty() && !answered.of_chat => {
             Weight::Answer
         }

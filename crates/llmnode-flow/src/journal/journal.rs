@@ -21,9 +21,10 @@ use super::record::Record;
 ///
 /// # A journal in a store of your own
 ///
-/// A [`Record`] is JSON, so the store needs a list of texts for each run, and a way to add one *only if the list is as long as
-/// this process knows*. With that, of two processes that go on with one run, the slower one is refused before it sends a request.
-/// Here with the commands of Redis, whose place a list in memory takes:
+/// A [`Record`] is JSON, so the store needs a list of texts for each run, and a way
+/// to add one *only if the list is as long as this process knows*. With that, of
+/// two processes that go on with one run, the slower one is refused before it sends
+/// a request. Here with the commands of Redis, whose place a list in memory takes:
 ///
 /// ```
 /// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_flow::{flow, journal}; }

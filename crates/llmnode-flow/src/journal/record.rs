@@ -18,10 +18,13 @@ use crate::flow::{Outline, Position};
 pub struct Record(pub(super) Entry);
 
 impl Record {
-    /// Returns what it records: `"started"`, `"map_started"`, `"resumed"`, `"call_began"`, `"attempt_began"`,
-    /// `"attempt_ended"`, `"attempt_forgotten"`, `"answered"`, `"tool_ended"`, `"call_ended"`, `"stepped"`, `"batch_planned"`,
-    /// `"batch_uploaded"`, `"batch_created"`, `"batch_cancelled"`, `"batch_ended"` or `"compacted"`, as its JSON names it. Further ones
-    /// may come. The end of an attempt whose answer is kept is in `answered`.
+    /// Returns what it records: `"started"`, `"map_started"`, `"resumed"`,
+    /// `"call_began"`, `"attempt_began"`, `"attempt_ended"`, `"attempt_forgotten"`,
+    /// `"answered"`, `"tool_ended"`, `"call_ended"`, `"stepped"`,
+    /// `"batch_planned"`, `"batch_uploaded"`, `"batch_created"`,
+    /// `"batch_cancelled"`, `"batch_ended"` or `"compacted"`, as its JSON names it.
+    /// Further ones may come. The end of an attempt whose answer is kept is in
+    /// `answered`.
     ///
     /// A journal that syncs some of its records to the disk needs `started`,
     /// `map_started`, `call_began` and `stepped` there: without them a step, or a
@@ -99,7 +102,8 @@ pub(super) enum Entry {
     BatchCreated(BatchCreated),
     /// Its time was over.
     BatchCancelled(BatchCancelled),
-    /// All of its lines that were asked for have an end in the journal, or the provider never took it.
+    /// All of its lines that were asked for have an end in the journal, or the
+    /// provider never took it.
     BatchEnded(BatchEnded),
 }
 
@@ -170,7 +174,8 @@ pub(super) struct Answered {
     /// A chat's store takes the turn next. It is not kept: a replay writes no record of it.
     #[serde(skip)]
     pub(super) of_chat: bool,
-    /// The end of the attempt that got it, in one record, so that no crash comes between. Up to version 4 it was the next record.
+    /// The end of the attempt that got it, in one record, so that no crash comes
+    /// between. Up to version 4 it was the next record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) attempt: Option<Box<AttemptRecord>>,
 }

@@ -108,7 +108,7 @@ pub(super) fn turns<'a>(
     match turns.first() {
         Some(first) if first.role == Role::Assistant => Err(
             "Anthropic's conversations begin with the user: leave out the first answer of the \
-                 history"
+             history"
                 .to_owned(),
         ),
         None => {

@@ -117,7 +117,7 @@ impl ClientSettings {
         match (&first, &other, other_key) {
             (Some(_), Some(Sourced { source, .. }), _) => {
                 tracing::info!(target: "llmnode::key", "{key} and {source} are set: the first one \
-                 is used");
+                                                        is used");
             }
             (None, Some(_), Some((_, header))) => self.key_header = header,
             _ => {}

@@ -74,7 +74,7 @@ impl LineResults {
         let result = serde_json::from_slice(line).ok().and_then(self.read);
         if result.is_none() {
             tracing::warn!(target: "llmnode::batch", "a line of {} bytes in the results is no \
-             result, and is left out", line.len());
+                                                      result, and is left out", line.len());
         }
         result
     }

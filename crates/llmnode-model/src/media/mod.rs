@@ -92,8 +92,8 @@ impl Attachment {
             .chain(data.and_then(Data::readable))
     }
 
-    /// Whether [`texts`](Self::texts) has all that a model can read in it: not of a picture, of sound, of a PDF, or of what only
-    /// the provider has.
+    /// Whether [`texts`](Self::texts) has all that a model can read in it: not of a
+    /// picture, of sound, of a PDF, or of what only the provider has.
     pub fn is_text(&self) -> bool {
         match self {
             Attachment::File(file) => file.data().is_some_and(|(_, data)| data.is_text()),

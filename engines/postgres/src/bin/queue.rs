@@ -70,8 +70,8 @@ async fn stopped(pool: &Pool, id: &str, error: NodeError, records: i64) -> Resul
     }
     let failure = paused.is_none().then(|| format!("{category}: {error}"));
     let paused = paused.as_ref().map(serde_json::to_string).transpose()?;
-    let sql = "UPDATE llmnode_run SET paused = $2, steps = $3, decided = false, failure = $4 \
-               WHERE run = $1 AND $5 = (SELECT count(*) FROM llmnode_journal WHERE run = $1)";
+    let sql = "UPDATE llmnode_run SET paused = $2, steps = $3, decided = false, failure = $4 WHERE \
+               run = $1 AND $5 = (SELECT count(*) FROM llmnode_journal WHERE run = $1)";
     let db = pool.get().await?;
     match db
         .execute(sql, &[&id, &paused, &steps(&history)?, &failure, &records])

@@ -55,8 +55,9 @@ pub(crate) struct FailedAttempt {
     pub(crate) time_left: Option<TimeLeft>,
     /// The time of the call or the run is over: nothing can be asked again.
     pub(crate) too_late: bool,
-    /// Something else bounds how often the request is sent in another way: turns, if the model is told about a mistake of its own, and
-    /// the length of the conversation, if it is sent a shorter one each time.
+    /// Something else bounds how often the request is sent in another way: turns,
+    /// if the model is told about a mistake of its own, and the length of the
+    /// conversation, if it is sent a shorter one each time.
     pub(crate) is_bounded: bool,
 }
 

@@ -84,7 +84,8 @@ fn what_is_dispensable_fails_no_answer() {
     assert!(shown.contains("Length"), "{shown}");
 }
 
-/// In 2024, Gemini gave a finish reason with each piece: one that comes with the first does not count.
+/// In 2024, Gemini gave a finish reason with each piece: one that comes with the
+/// first does not count.
 #[test]
 fn an_answer_is_complete_after_its_finish_reason_and_its_count_of_tokens() {
     let counts =

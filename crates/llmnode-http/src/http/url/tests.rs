@@ -7,7 +7,8 @@ use super::*;
 /// As `url` understands it.
 const SAME: Result<&str, &str> = Ok("");
 
-/// The URL, what `url` 2.5 makes of it (an address, or its error), and what we do (a part of our error).
+/// The URL, what `url` 2.5 makes of it (an address, or its error), and what we do
+/// (a part of our error).
 const URLS: &[(&str, &str, Result<&str, &str>)] = &[
     (
         "https://api.openai.com/v1",

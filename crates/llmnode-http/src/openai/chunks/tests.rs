@@ -294,8 +294,8 @@ fn calls_without_ids_that_come_at_once_are_apart() {
     }
 }
 
-/// Poolside's first piece has the name and an id, and the others of that index have another id. LMDeploy numbers all
-/// calls 0, and names each.
+/// Poolside's first piece has the name and an id, and the others of that index have
+/// another id. LMDeploy numbers all calls 0, and names each.
 #[test]
 fn an_id_that_changes_begins_no_call_without_a_name() {
     let event = |index: u64, id: &str, name: Option<&str>, arguments: &str| {
@@ -343,7 +343,8 @@ fn encrypted_thoughts_of_two_calls_are_apart() {
     );
 }
 
-/// vLLM, Groq and Ollama take `reasoning` back with the calls that followed it; Mistral thinks in parts of the content.
+/// vLLM, Groq and Ollama take `reasoning` back with the calls that followed it;
+/// Mistral thinks in parts of the content.
 #[test]
 fn reasoning_by_other_names() {
     let named = [
