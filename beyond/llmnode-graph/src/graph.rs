@@ -125,8 +125,8 @@ impl Graph {
     /// # Errors
     /// A `config_error` that lists all mistakes in the inputs: missing ones, unknown ones, and those of the wrong type.
     pub fn start(&self, inputs: impl Into<Value>) -> Result<State, NodeError> {
-        let mut given = match inputs.into() {
-            Value::Object(given) => given,
+        let mut values = match inputs.into() {
+            Value::Object(values) => values,
             Value::Null => Map::new(),
             _ => return Err(refused(vec!["they must be an object".to_owned()])),
         };
@@ -136,7 +136,7 @@ impl Graph {
             ..
         } = &self.loaded.inputs;
         let mut faults = Vec::new();
-        for (name, value) in &given {
+        for (name, value) in &values {
             let of_state = self.loaded.rules.0.get(name);
             let schema = match declared.get(name) {
                 Some(schema) => Some(schema),
@@ -166,7 +166,7 @@ impl Graph {
         }
         let missing = self
             .needs()
-            .filter(|name| given.get(*name).is_none_or(Value::is_null));
+            .filter(|name| values.get(*name).is_none_or(Value::is_null));
         faults.extend(missing.map(|name| format!("the input {name:?} is missing")));
         if !faults.is_empty() {
             return Err(refused(faults));
@@ -177,9 +177,9 @@ impl Graph {
             .iter()
             .filter_map(|(name, schema)| Some((name, schema.get("default")?)));
         for (key, default) in defaults.chain(of_inputs) {
-            given.entry(key.clone()).or_insert_with(|| default.clone());
+            values.entry(key.clone()).or_insert_with(|| default.clone());
         }
-        Ok(State::new(Vec::new(), given))
+        Ok(State::new(Vec::new(), values))
     }
 }
 

@@ -80,7 +80,7 @@ impl Dataflow<'_> {
             .iter()
             .map(|facts| self.set_of(facts.keys().map(String::as_str)))
             .collect();
-        let mut known = vec![self.nothing(self.set(true)); flat.points.len()];
+        let mut states = vec![self.nothing(self.set(true)); flat.points.len()];
         let first = self.set_of(self.at_start.iter().copied());
         let order = order(start, &flat);
         let mut has_changed = true;
@@ -94,7 +94,7 @@ impl Dataflow<'_> {
                     before.perhaps = first.clone();
                 }
                 for (from, by) in &at.from {
-                    let after = self.after(&known[*from], *from, *by, &writes);
+                    let after = self.after(&states[*from], *from, *by, &writes);
                     before.always.join(&after.always, |one, other| {
                         if at.is_join { one | other } else { one & other }
                     });
@@ -106,20 +106,20 @@ impl Dataflow<'_> {
                         .join(&after.foreign, |one, other| one | other);
                     before.anything |= after.anything;
                 }
-                if known[*point] != before {
-                    known[*point] = before;
+                if states[*point] != before {
+                    states[*point] = before;
                     has_changed = true;
                 }
             }
         }
-        known.truncate(self.facts.len());
-        known
+        states.truncate(self.facts.len());
+        states
     }
 
     /// What is known behind a step, by how it was left.
     fn after(&self, before: &KeyState, point: usize, by: StepExit, writes: &[KeySet]) -> KeyState {
         let mut after = before.clone();
-        let Some(own) = self.facts.get(point) else {
+        let Some(of_point) = self.facts.get(point) else {
             return after;
         };
         let written = &writes[point];
@@ -127,14 +127,14 @@ impl Dataflow<'_> {
             StepExit::Done => {
                 after.always.join(written, |one, other| one | other);
                 after.perhaps.join(written, |one, other| one | other);
-                let list = own
+                let list = of_point
                     .iterates
                     .as_ref()
                     .and_then(|read| self.keys.of(key(&read.name)));
-                if own.untrusted || list.is_some_and(|list| before.foreign.has(list)) {
+                if of_point.untrusted || list.is_some_and(|list| before.foreign.has(list)) {
                     after.foreign.join(written, |one, other| one | other);
                 }
-                let mut value_flows: Vec<_> = own
+                let mut value_flows: Vec<_> = of_point
                     .value_flows
                     .iter()
                     .filter_map(|(from, to)| Some((self.keys.of(from)?, self.keys.of(to)?)))
@@ -146,7 +146,7 @@ impl Dataflow<'_> {
                 {
                     after.foreign.put(value_flows.swap_remove(at).1);
                 }
-                after.anything |= own.writes_anything;
+                after.anything |= of_point.writes_anything;
             }
             // The item is gone for certain.
             StepExit::Cleared => {

@@ -46,8 +46,15 @@ fn unknown_handle(file: &GraphFile, link: &Link, of: &Facts, faults: &mut Faults
     let node = file.id(link.from);
     let at = format!("{}{place}", link.at);
     let message = format!("{node:?} has no handle {:?}{remedy}", shown(&link.handle));
-    let known = of.handles.iter().map(String::as_str);
-    faults.unknown(true, at, FaultKind::UnknownHandle, message, name, known);
+    let handles_of = of.handles.iter().map(String::as_str);
+    faults.unknown(
+        true,
+        at,
+        FaultKind::UnknownHandle,
+        message,
+        name,
+        handles_of,
+    );
 }
 
 fn missing_edges(file: &GraphFile, links: &Links, facts: &[Option<Facts>], faults: &mut Faults) {

@@ -43,6 +43,6 @@ impl KeySet {
         self.0
             .iter_mut()
             .zip(&other.0)
-            .for_each(|(own, other)| *own = with(*own, *other));
+            .for_each(|(one, other)| *one = with(*one, *other));
     }
 }

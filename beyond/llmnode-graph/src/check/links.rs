@@ -88,7 +88,7 @@ impl<'f> Names<'f> {
         let mut ids = HashMap::new();
         for (index, node) in file.nodes.iter().enumerate() {
             ids.entry(node.id.as_str())
-                .and_modify(|known| *known = None)
+                .and_modify(|entry| *entry = None)
                 .or_insert(Some(index));
         }
         Names { ids, file }
@@ -117,14 +117,14 @@ impl<'f> Names<'f> {
         let node = self.ids.get(name).copied();
         // The name may be a node's, if that node's id is wrong.
         if node.is_none() && self.file.ids_are_known {
-            let known = self
+            let node_ids = self
                 .file
                 .nodes
                 .iter()
                 .map(|node| node.id.as_str())
                 .chain(also);
             let message = format!("no node {:?}", shown(name));
-            faults.unknown(true, at, FaultKind::UnknownNode, message, name, known);
+            faults.unknown(true, at, FaultKind::UnknownNode, message, name, node_ids);
         }
         node?
     }

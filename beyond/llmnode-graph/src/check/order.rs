@@ -34,12 +34,12 @@ impl PointGraph {
         let mut flat = PointGraph { points: Vec::new() };
         flat.points.resize_with(shape.ways.len(), Point::default);
         let mut within: Vec<Option<Branch>> = vec![None; shape.ways.len()];
-        let mut known = HashMap::new();
+        let mut fork_at = HashMap::new();
         for fork in forks {
             // What follows a fork belongs to the branch of the fork's node.
             let join = flat.point(true);
             flat.lead(join, StepExit::Done, fork.join, within[fork.from]);
-            known.insert((fork.from, fork.handle), fork);
+            fork_at.insert((fork.from, fork.handle), fork);
             for nodes in &fork.branches {
                 let end = flat.point(false);
                 flat.points[join].from.push((end, StepExit::Done));
@@ -55,7 +55,7 @@ impl PointGraph {
                     "complete" if is_iterator(node) => StepExit::Cleared,
                     _ => StepExit::Done,
                 };
-                match known.get(&(node, place)) {
+                match fork_at.get(&(node, place)) {
                     Some(fork) => {
                         let heads = fork.branches.iter().map(|branch| branch[0]);
                         heads.for_each(|head| flat.points[head].from.push((node, by)));

@@ -17,14 +17,14 @@ use crate::template::{key, path};
 
 /// Reads with the last message as default count only if the graph has one of these values.
 fn all_reads(facts: &Facts, has: impl Fn(&str) -> bool) -> impl Iterator<Item = &Read> {
-    let given = facts
+    let needs_message = facts
         .reads_or_message
         .iter()
         .any(|read| has(key(&read.name)));
     facts
         .reads
         .iter()
-        .chain(facts.reads_or_message.iter().filter(move |_| given))
+        .chain(facts.reads_or_message.iter().filter(move |_| needs_message))
 }
 
 impl<'d> StepGraph<'d> {
@@ -42,7 +42,7 @@ impl<'d> StepGraph<'d> {
             keys: &keys,
             at_start: self.at_start().collect(),
         };
-        let known = flow.solve(&self.shape, start, forks);
+        let states = flow.solve(&self.shape, start, forks);
         let anywhere = flow.anywhere();
         let mut reading = ReadChecker {
             graph: self,
@@ -52,8 +52,8 @@ impl<'d> StepGraph<'d> {
         };
         let mut needs = BTreeSet::new();
         for (node, facts) in self.facts.iter().enumerate() {
-            let known = if self.is_step[node] {
-                &known[node]
+            let state = if self.is_step[node] {
+                &states[node]
             } else {
                 &anywhere
             };
@@ -65,11 +65,11 @@ impl<'d> StepGraph<'d> {
                     // What a tool reads need not be an input.
                     needs.extend(Some(key.to_owned()).filter(|_| self.is_step[node]));
                 } else {
-                    reading.check(node, read, known, faults);
+                    reading.check(node, read, state, faults);
                 }
             }
             for read in &facts.system_prompt_reads {
-                reading.system(read, "a system prompt of the subgraph", known, faults);
+                reading.system(read, "a system prompt of the subgraph", state, faults);
             }
         }
         let braced = self.facts.iter().flat_map(|facts| &facts.braced);
@@ -170,7 +170,7 @@ struct ReadChecker<'d> {
 }
 
 impl ReadChecker<'_> {
-    fn check(&mut self, node: usize, read: &Read, known: &KeyState, faults: &mut Faults) {
+    fn check(&mut self, node: usize, read: &Read, state: &KeyState, faults: &mut Faults) {
         let name = key(&read.name);
         let number = self.keys.of(name);
         let shown_name = shown(name);
@@ -185,14 +185,14 @@ impl ReadChecker<'_> {
             faults.fault(&read.at, FaultKind::Data, message);
             return;
         }
-        if has(&known.always, number) {
-        } else if has(&known.perhaps, number) {
+        if has(&state.always, number) {
+        } else if has(&state.perhaps, number) {
             let writers = self.writers(name);
             let message = format!(
                 "{shown_name:?} is written by {writers}, but not on every path to this node; a run that comes without it fails, unless \"state\" gives it a \"default\""
             );
             faults.warn(&read.at, FaultKind::Data, message);
-        } else if known.anything {
+        } else if state.anything {
             let message = format!(
                 "no node is known to write {shown_name:?}; a run fails if no node before this one writes it"
             );
@@ -213,17 +213,17 @@ impl ReadChecker<'_> {
             self.reported.insert(name.to_owned());
         }
         if read.in_system_prompt {
-            self.system(read, "the system prompt", known, faults);
+            self.system(read, "the system prompt", state, faults);
         }
     }
 
     /// Whether text of others gets into a system prompt. In files of React Flow it is fenced, which is a warning.
-    fn system(&self, read: &Read, what: &str, known: &KeyState, faults: &mut Faults) {
+    fn system(&self, read: &Read, what: &str, state: &KeyState, faults: &mut Faults) {
         let name = key(&read.name);
         if self
             .keys
             .of(name)
-            .is_some_and(|number| known.foreign.has(number))
+            .is_some_and(|number| state.foreign.has(number))
         {
             let (name, writers) = (shown(name), self.writers(name));
             let message = format!(

@@ -13,13 +13,13 @@ use crate::file::{Field, GraphFile, Reducer, allows};
 use crate::template::path;
 
 pub(super) fn check(file: &GraphFile, facts: &[Facts], faults: &mut Faults) {
-    let known = known(file, facts);
+    let schemas = schemas(file, facts);
     for facts in facts {
         for read in facts.reads.iter().chain(&facts.reads_or_message) {
-            members(&known, read, faults);
+            members(&schemas, read, faults);
         }
         if let Some(read) = &facts.iterates
-            && let Some(schema) = declared(&known, read).filter(|schema| !allows(schema, "array"))
+            && let Some(schema) = declared(&schemas, read).filter(|schema| !allows(schema, "array"))
         {
             let name = shown(&read.name);
             let kind = named(schema);
@@ -53,14 +53,14 @@ static OF_ERROR: LazyLock<Value> = LazyLock::new(|| {
 
 type Schemas<'f> = HashMap<&'f str, &'f Value>;
 
-fn known<'f>(file: &'f GraphFile, facts: &'f [Facts]) -> Schemas<'f> {
+fn schemas<'f>(file: &'f GraphFile, facts: &'f [Facts]) -> Schemas<'f> {
     let mut by_nodes: HashMap<&str, Option<&Value>> = HashMap::new();
     for facts in facts {
         for write in &facts.writes {
             let schema = write.schema.as_ref();
             by_nodes
                 .entry(&write.key)
-                .and_modify(|known| *known = None)
+                .and_modify(|entry| *entry = None)
                 .or_insert(schema);
         }
         facts
@@ -89,9 +89,9 @@ fn known<'f>(file: &'f GraphFile, facts: &'f [Facts]) -> Schemas<'f> {
         .collect()
 }
 
-fn declared<'f>(known: &Schemas<'f>, read: &Read) -> Option<&'f Value> {
+fn declared<'f>(schemas: &Schemas<'f>, read: &Read) -> Option<&'f Value> {
     let mut parts = path(&read.name);
-    let first = *known.get(parts.next()?)?;
+    let first = *schemas.get(parts.next()?)?;
     parts.try_fold(first, |schema, part| match member(schema, part) {
         Member::Of(schema) => Some(schema),
         Member::Unknown | Member::Absent | Member::Unlisted => None,
@@ -129,11 +129,11 @@ fn member<'s>(schema: &'s Value, part: &str) -> Member<'s> {
     }
 }
 
-fn members(known: &Schemas<'_>, read: &Read, faults: &mut Faults) {
+fn members(schemas: &Schemas<'_>, read: &Read, faults: &mut Faults) {
     let mut parts = path(&read.name);
     let Some(key) = parts.next() else { return };
     let mut so_far = key.to_owned();
-    let mut schema = known.get(key).copied();
+    let mut schema = schemas.get(key).copied();
     for part in parts {
         let Some(of) = schema else { return };
         let listed = of

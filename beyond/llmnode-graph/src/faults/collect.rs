@@ -51,20 +51,20 @@ impl Faults {
         kind: FaultKind,
         message: impl Into<String>,
         name: &str,
-        known: impl IntoIterator<Item = &'n str>,
+        names: impl IntoIterator<Item = &'n str>,
     ) {
-        let mut known: Vec<&str> = known.into_iter().collect();
-        known.dedup();
-        self.compared += known.len();
+        let mut names: Vec<&str> = names.into_iter().collect();
+        names.dedup();
+        self.compared += names.len();
         let mut fault = Fault::new(pointer, kind, message);
-        if known.is_empty() {
+        if names.is_empty() {
             fault.message.push_str("; there is none");
         }
         if self.compared <= MAX_COMPARISONS {
-            fault.proposal = nearest(name, known.iter().copied()).map(str::to_owned);
+            fault.proposal = nearest(name, names.iter().copied()).map(str::to_owned);
         }
         if self.faults.len() < MAX_WITH_NAMES {
-            fault.known = known.into_iter().take(LISTED).map(shown).collect();
+            fault.known = names.into_iter().take(LISTED).map(shown).collect();
         }
         self.noted += usize::from(is_fault);
         note(

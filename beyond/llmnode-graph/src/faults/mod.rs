@@ -58,14 +58,14 @@ impl Fault {
         } else {
             &self.pointer
         };
-        let own = match &self.file {
+        let of_file = match &self.file {
             Some(file) => format!("{file}:{pointer}"),
             None => pointer.to_owned(),
         };
         self.via
             .iter()
             .map(String::as_str)
-            .chain([&*own])
+            .chain([&*of_file])
             .collect::<Vec<_>>()
             .join(" > ")
     }
@@ -81,10 +81,15 @@ impl fmt::Display for Fault {
             (Some(meant), _) => write!(f, "; did you mean {meant:?}?"),
             (None, []) => Ok(()),
             (None, [only]) => write!(f, "; there is only {only:?}"),
-            (None, known) => {
-                let known: Vec<String> = known.iter().map(|name| format!("{name:?}")).collect();
-                let more = if known.len() == LISTED { ", …" } else { "" };
-                write!(f, "; there are {}{more}", known.join(", "))
+            (None, known_names) => {
+                let known_names: Vec<String> =
+                    known_names.iter().map(|name| format!("{name:?}")).collect();
+                let more = if known_names.len() == LISTED {
+                    ", …"
+                } else {
+                    ""
+                };
+                write!(f, "; there are {}{more}", known_names.join(", "))
             }
         }
     }

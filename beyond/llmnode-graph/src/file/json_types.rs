@@ -36,7 +36,7 @@ pub(crate) fn allows(schema: &Value, kind: &str) -> bool {
 fn takes(name: &Value, kind: &str) -> bool {
     match name.as_str() {
         Some("number") => matches!(kind, "number" | "integer"),
-        Some(name) => name == kind || TYPES.iter().all(|(known, ..)| *known != name),
+        Some(name) => name == kind || TYPES.iter().all(|(type_name, ..)| *type_name != name),
         None => true,
     }
 }
@@ -55,8 +55,8 @@ pub(super) fn wrong_kind(rules: &Map<String, Value>, value: &Value) -> Option<St
 pub(super) fn kinds(rules: &Map<String, Value>) -> Option<String> {
     let mut kinds = Vec::new();
     for kind in names(rules.get("type")?) {
-        let known = TYPES[1..].iter().find(|(name, ..)| kind == name);
-        if let Some((_, words, _)) = known {
+        let row = TYPES[1..].iter().find(|(name, ..)| kind == name);
+        if let Some((_, words, _)) = row {
             kinds.push(*words);
         }
     }

@@ -115,8 +115,8 @@ fn routes(data: &mut NodeSettings, faults: &mut Faults) {
             Some(Ok(other)) => {
                 let at = format!("{theirs}/source");
                 let message = format!("no source {:?}", shown(other));
-                let known = ["message", "context"];
-                faults.unknown(true, at, FaultKind::UnknownName, message, other, known);
+                let sources = ["message", "context"];
+                faults.unknown(true, at, FaultKind::UnknownName, message, other, sources);
             }
             Some(Err(other)) => {
                 let message = format!(
@@ -183,14 +183,14 @@ fn schema_of_member(field: &Value, at: &str, faults: &mut Faults) -> Option<Valu
         .and_then(Value::as_str)
         .unwrap_or("string");
     let Some(kind) = type_of(word) else {
-        let known = ["string", "number", "integer", "boolean", "array", "object"];
+        let type_names = ["string", "number", "integer", "boolean", "array", "object"];
         faults.unknown(
             true,
             format!("{at}/type"),
             FaultKind::UnknownName,
             format!("no type {:?}", shown(word)),
             word,
-            known,
+            type_names,
         );
         return None;
     };

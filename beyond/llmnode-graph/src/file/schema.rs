@@ -8,24 +8,24 @@ use super::text::{CommonText, FileText};
 pub(crate) fn schema<'t>(types: impl IntoIterator<Item = (Vec<&'t str>, Value)>) -> Value {
     let mut file = schemars::schema_for!(FileText).to_value();
     let mut defs = take_defs(&mut file);
-    let mut known = Vec::new();
+    let mut listed = Vec::new();
     let mut cases = Vec::new();
     for (names, mut data) in types {
-        let Some(own) = names.first().map(|name| format!("{name}_data")) else {
+        let Some(data_name) = names.first().map(|name| format!("{name}_data")) else {
             continue;
         };
         for (name, mut def) in take_defs(&mut data) {
-            renamed(&mut def, &own);
-            defs.insert(format!("{own}_{name}"), def);
+            renamed(&mut def, &data_name);
+            defs.insert(format!("{data_name}_{name}"), def);
         }
-        renamed(&mut data, &own);
+        renamed(&mut data, &data_name);
         with_common(&mut data);
-        defs.insert(own.clone(), data);
+        defs.insert(data_name.clone(), data);
         cases.push(json!({
             "if": {"properties": {"type": {"enum": names}}},
-            "then": {"properties": {"data": {"$ref": format!("#/$defs/{own}")}}},
+            "then": {"properties": {"data": {"$ref": format!("#/$defs/{data_name}")}}},
         }));
-        known.extend(names.into_iter().map(str::to_owned));
+        listed.extend(names.into_iter().map(str::to_owned));
     }
     if let Some(node) = defs.get_mut("NodeText").and_then(Value::as_object_mut) {
         if let Some(kind) = node
@@ -33,8 +33,7 @@ pub(crate) fn schema<'t>(types: impl IntoIterator<Item = (Vec<&'t str>, Value)>)
             .and_then(|members| members.get_mut("type"))
         {
             let description = kind.get("description").cloned().unwrap_or_default();
-            *kind =
-                json!({"description": description, "anyOf": [{"enum": known}, {"type": "string"}]});
+            *kind = json!({"description": description, "anyOf": [{"enum": listed}, {"type": "string"}]});
         }
         node.insert("allOf".to_owned(), Value::Array(cases));
     }
@@ -63,7 +62,7 @@ pub(crate) fn with_common(data: &mut Value) {
     }
 }
 
-fn renamed(schema: &mut Value, own: &str) {
+fn renamed(schema: &mut Value, data_name: &str) {
     match schema {
         Value::Object(rules) => {
             rules.remove("$schema");
@@ -71,13 +70,13 @@ fn renamed(schema: &mut Value, own: &str) {
             for (name, rule) in rules.iter_mut() {
                 match rule {
                     Value::String(to) if name == "$ref" => {
-                        *to = to.replace("#/$defs/", &format!("#/$defs/{own}_"));
+                        *to = to.replace("#/$defs/", &format!("#/$defs/{data_name}_"));
                     }
-                    rule => renamed(rule, own),
+                    rule => renamed(rule, data_name),
                 }
             }
         }
-        Value::Array(list) => list.iter_mut().for_each(|rule| renamed(rule, own)),
+        Value::Array(list) => list.iter_mut().for_each(|rule| renamed(rule, data_name)),
         _ => {}
     }
 }

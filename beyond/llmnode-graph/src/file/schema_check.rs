@@ -149,7 +149,7 @@ impl<'f> SchemaChecker<'f> {
             return;
         }
         let what = rules.get(X_WHAT).and_then(Value::as_str).unwrap_or("value");
-        let known = allowed.iter().filter_map(|one| one.as_str());
+        let allowed_names = allowed.iter().filter_map(|one| one.as_str());
         let message = format!("no {what} {}", describe(value));
         let name = value.as_str().unwrap_or_default();
         self.faults.unknown(
@@ -158,7 +158,7 @@ impl<'f> SchemaChecker<'f> {
             FaultKind::UnknownName,
             message,
             name,
-            known,
+            allowed_names,
         );
     }
 
@@ -174,7 +174,9 @@ impl<'f> SchemaChecker<'f> {
             .collect();
         for (name, value) in members {
             let place = format!("{at}/{}", escaped(name));
-            let rule = rules.get("properties").and_then(|known| known.get(name));
+            let rule = rules
+                .get("properties")
+                .and_then(|properties| properties.get(name));
             match rule.or_else(|| {
                 rules
                     .get("additionalProperties")

@@ -20,10 +20,10 @@ pub(crate) fn text_of(
     match read(name, registry) {
         Ok(Some(text)) => return Some(text),
         Ok(None) => {
-            let known = files_of(registry);
+            let files = files_of(registry);
             let message = format!("no graph {:?} in the registry's folder", shown(name));
-            let known = known.iter().map(String::as_str);
-            faults.unknown(true, place, FaultKind::UnknownName, message, name, known);
+            let files = files.iter().map(String::as_str);
+            faults.unknown(true, place, FaultKind::UnknownName, message, name, files);
         }
         Err((kind, message)) => faults.fault(place, kind, message),
     }

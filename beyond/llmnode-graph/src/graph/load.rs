@@ -175,8 +175,15 @@ fn nodes(
         if kind.is_none() && !node.kind.is_empty() {
             let at = format!("{}/type", node.at);
             let message = format!("no node type {:?}", shown(&node.kind));
-            let known = context.registry.types().map(|(name, _)| name);
-            faults.unknown(true, at, FaultKind::UnknownType, message, &node.kind, known);
+            let type_names = context.registry.types().map(|(name, _)| name);
+            faults.unknown(
+                true,
+                at,
+                FaultKind::UnknownType,
+                message,
+                &node.kind,
+                type_names,
+            );
         }
         let mut loader = NodeLoader {
             node,

@@ -86,12 +86,12 @@ impl<'l> NodeLoader<'l> {
         place: &str,
         what: &str,
         name: &str,
-        known: impl IntoIterator<Item = &'n str>,
+        possible: impl IntoIterator<Item = &'n str>,
     ) {
         let message = format!("no {what} {:?}", one_line(name, 80));
         let place = self.node.data.pointer(place);
         self.faults
-            .unknown(true, place, FaultKind::UnknownName, message, name, known);
+            .unknown(true, place, FaultKind::UnknownName, message, name, possible);
     }
 
     /// Reads a template. Values that it names count as read, and what is wrong with it is noted.
@@ -192,15 +192,15 @@ impl<'l> NodeLoader<'l> {
     }
 
     /// Sets the handles that the node may take, and those that need an edge. Default: only `default`.
-    pub fn handles(&mut self, known: &[&str], required: &[&str]) {
-        self.facts.handles = known.iter().map(|name| (*name).to_owned()).collect();
+    pub fn handles(&mut self, names: &[&str], required: &[&str]) {
+        self.facts.handles = names.iter().map(|name| (*name).to_owned()).collect();
         self.facts.required_handles = required.iter().map(|name| (*name).to_owned()).collect();
     }
 
     /// Checks that there is a profile of this name.
     pub fn profile(&mut self, place: &str, name: &str) {
         let registry = self.context.registry;
-        if !registry.profiles().any(|known| known == name) {
+        if !registry.profiles().any(|profile| profile == name) {
             self.unknown(place, "profile", name, registry.profiles());
         }
     }

@@ -209,8 +209,8 @@ impl GraphStep {
 
     fn refused(&self, why: &str) -> Result<Output, NodeError> {
         if self.is_called() {
-            let said = format!("not allowed: {}", one_line(why, 500));
-            return Ok(self.output(Update::new().with_message(Message::assistant(said))));
+            let refusal = format!("not allowed: {}", one_line(why, 500));
+            return Ok(self.output(Update::new().with_message(Message::assistant(refusal))));
         }
         if self.loaded_node().rejected_edge {
             return Ok(self.output(Update::new().with_action(REJECTED)));

@@ -68,9 +68,9 @@ fn loaded_once(node: &mut NodeLoader<'_>, name: &str) -> Option<Rc<Result<Graph,
     let LoadContext {
         registry, cache, ..
     } = node.context;
-    let known = cache.graphs.borrow().get(name).cloned();
-    if known.is_some() {
-        return known;
+    let loaded = cache.graphs.borrow().get(name).cloned();
+    if loaded.is_some() {
+        return loaded;
     }
     let place = node.node.data.pointer("/flow_id");
     let text = text_of(name, registry, &place, node.faults)?;

@@ -159,8 +159,8 @@ impl ProfileRules {
         let mut models = Vec::new();
         for (name, profile) in listed {
             let at = format!("/profiles/{}", escaped(&name));
-            let made = self.model(&profile, &at, keys, &mut faults);
-            models.extend(made.map(|model| (name, model, profile.settings())));
+            let model = self.model(&profile, &at, keys, &mut faults);
+            models.extend(model.map(|model| (name, model, profile.settings())));
         }
         if faults.is_empty() {
             Ok(Profiles { models })

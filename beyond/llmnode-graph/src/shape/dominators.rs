@@ -28,12 +28,14 @@ impl Dominators {
         while has_changed {
             has_changed = false;
             for node in order.iter().skip(1) {
-                let mut known = into[*node]
+                let mut ordered = into[*node]
                     .iter()
                     .copied()
                     .filter(|from| idom[*from] != NOWHERE);
-                let Some(first) = known.next() else { continue };
-                let nearest = known.fold(first, |one, other| meet(&idom, &place, one, other));
+                let Some(first) = ordered.next() else {
+                    continue;
+                };
+                let nearest = ordered.fold(first, |one, other| meet(&idom, &place, one, other));
                 has_changed |= idom[*node] != nearest;
                 idom[*node] = nearest;
             }

@@ -87,11 +87,11 @@ impl State {
 
     /// Returns the values as JSON, and if nodes wrote none but what their tools did, the text of the newest message.
     pub fn shown(&self) -> String {
-        let own = self
+        let visible = self
             .values
             .iter()
             .filter(|(name, _)| !name.starts_with('_'));
-        let values: BTreeMap<&String, &Value> = own.collect();
+        let values: BTreeMap<&String, &Value> = visible.collect();
         match self.messages().next_back() {
             Some(message) if values.values().all(|value| is_trace(value)) => message.shown(),
             _ => serde_json::to_string_pretty(&values).unwrap_or_default(),

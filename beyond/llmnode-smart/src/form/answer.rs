@@ -106,7 +106,7 @@ impl SmartAnswerForm {
                     .filter(|one: &Violation| {
                         !missing
                             .iter()
-                            .any(|known| one.message.contains(&format!("`{}`", known.path)))
+                            .any(|field| one.message.contains(&format!("`{}`", field.path)))
                     })
                     .collect();
                 Err(missing.into_iter().chain(others).collect())

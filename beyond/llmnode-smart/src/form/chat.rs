@@ -83,7 +83,7 @@ impl SectionReader {
 fn text_of<'s>(sections: &'s [Section<'_>], name: &str) -> Option<&'s str> {
     sections
         .iter()
-        .find(|(known, _)| *known == name)
+        .find(|(earlier, _)| *earlier == name)
         .map(|(_, text)| text.as_str())
 }
 
@@ -138,8 +138,8 @@ fn accepts_type(schema: &Value, kind: &str) -> bool {
         .iter()
         .find_map(|key| schema.get(*key)?.as_array());
     match (schema.get("type"), forms) {
-        (Some(Value::String(own)), _) => own == kind,
-        (Some(Value::Array(own)), _) => own.iter().any(|own| own == kind),
+        (Some(Value::String(type_name)), _) => type_name == kind,
+        (Some(Value::Array(type_names)), _) => type_names.iter().any(|type_name| type_name == kind),
         (None, Some(forms)) => forms.iter().any(|form| accepts_type(form, kind)),
         _ => false,
     }

@@ -8,11 +8,11 @@ use serde_json::{Map, Value};
 use super::parts::{INCOMPLETE, PromptParts};
 use crate::signature::{Field, Signature};
 
-pub(super) fn messages(asked: &PromptParts<'_>) -> Vec<Message> {
+pub(super) fn messages(parts: &PromptParts<'_>) -> Vec<Message> {
     let PromptParts {
         signature, inputs, ..
-    } = asked;
-    let (incomplete, complete) = asked.sorted_demos();
+    } = parts;
+    let (incomplete, complete) = parts.sorted_demos();
     let mut messages = vec![Message::system(system(signature))];
     for demo in incomplete {
         messages.push(Message::user(format!(

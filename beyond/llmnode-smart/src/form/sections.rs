@@ -29,7 +29,8 @@ pub(super) fn split(answer: &str) -> Vec<Section<'_>> {
     }
     let mut sections: Vec<Section<'_>> = Vec::new();
     for (name, lines) in found {
-        if let Some(name) = name.filter(|name| !sections.iter().any(|(known, _)| known == name)) {
+        if let Some(name) = name.filter(|name| !sections.iter().any(|(earlier, _)| earlier == name))
+        {
             sections.push((name, strip(&lines.join("\n")).to_owned()));
         }
     }

@@ -68,13 +68,13 @@ impl SmartNode {
     fn update(&self, mut outputs: Map<String, Value>, met: bool) -> Update {
         outputs.retain(|name, _| name != REASONING);
         // Like React Flow's graphs: the output of this name, else the first one.
-        let said = outputs.get("output").or_else(|| outputs.values().next());
-        let said = said.map(|value| {
+        let answer = outputs.get("output").or_else(|| outputs.values().next());
+        let answer = answer.map(|value| {
             value
                 .as_str()
                 .map_or_else(|| value.to_string(), str::to_owned)
         });
-        let update = said.into_iter().fold(Update::new(), |update, text| {
+        let update = answer.into_iter().fold(Update::new(), |update, text| {
             update.with_message(Message::assistant(text))
         });
         let update = self
@@ -106,13 +106,13 @@ impl Tries for VisitTries<'_> {
             Some(profile) => settings.model(profile.clone()),
             None => settings,
         };
-        let asking = SmartTry {
+        let smart_try = SmartTry {
             node: self.node,
             inputs: &self.inputs,
             hint,
             settings,
         };
-        match ask(&asking, self.cx)
+        match ask(&smart_try, self.cx)
             .await
             .map_err(NodeError::of_execution)?
         {
@@ -176,12 +176,12 @@ impl<S: ?Sized> LlmNode<S> for SmartTry<'_> {
         } = &self.node.plan;
         let mut inputs = self.inputs.clone();
         let hinted = self.hint.map(|hint| add_hint(signature, hint, &mut inputs));
-        let asked = PromptParts {
+        let parts = PromptParts {
             signature: hinted.as_ref().unwrap_or(signature),
             demos,
             inputs: &inputs,
         };
-        asked
+        parts
             .messages()
             .into_iter()
             .for_each(|message| to.push(message));

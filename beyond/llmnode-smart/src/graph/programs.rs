@@ -31,7 +31,7 @@ pub(super) fn plan(data: &Data, signature: &Signature, node: &mut NodeLoader<'_>
     let folder = node
         .extension::<Programs>()
         .and_then(|programs| programs.folder.as_deref());
-    let wanted = match (&data.program, folder) {
+    let program = match (&data.program, folder) {
         (None, None) => return Some(unchanged),
         (Some(_), None) => {
             node.fault(
@@ -53,13 +53,13 @@ pub(super) fn plan(data: &Data, signature: &Signature, node: &mut NodeLoader<'_>
             is_named: false,
         },
     };
-    let Some(path) = wanted.path(node)? else {
+    let Some(path) = program.path(node)? else {
         return Some(unchanged);
     };
     match open_plan(&path, signature) {
         Ok(plan) => Some(plan),
         Err(error) => {
-            report_faults(wanted.place, &wanted.name, &error, node);
+            report_faults(program.place, &program.name, &error, node);
             None
         }
     }

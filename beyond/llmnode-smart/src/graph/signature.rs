@@ -92,13 +92,13 @@ fn default_goal(inputs: &[&str], data: &Data) -> String {
 
 fn fields<'d>(
     part: &str,
-    given: impl Iterator<Item = (&'d String, &'d Option<Value>, Option<&'d String>)>,
+    declared: impl Iterator<Item = (&'d String, &'d Option<Value>, Option<&'d String>)>,
     node: &mut NodeLoader<'_>,
 ) -> Option<Vec<Field>> {
     let mut fields: Vec<Field> = Vec::new();
     let mut names: Vec<&str> = Vec::new();
     let mut good = true;
-    for (index, (name, kind, description)) in given.enumerate() {
+    for (index, (name, kind, description)) in declared.enumerate() {
         let place = format!("/{part}/{index}");
         let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
         let wrong = if !is_name {
@@ -142,10 +142,10 @@ fn schema(kind: Option<&Value>, place: &str, node: &mut NodeLoader<'_>) -> Optio
         Some(Value::Object(schema)) => Some(Value::Object(schema.clone())),
         Some(Value::String(word)) => {
             let lower = word.to_lowercase();
-            let known = TYPES
+            let row = TYPES
                 .iter()
                 .find(|(name, others)| *name == lower || others.contains(&lower.as_str()));
-            match known {
+            match row {
                 Some((name, _)) => Some(json!({"type": name})),
                 None => {
                     node.unknown(place, "type", word, TYPES.iter().map(|(name, _)| *name));

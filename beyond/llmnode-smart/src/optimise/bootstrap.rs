@@ -214,8 +214,9 @@ impl Bootstrap {
             let kept_back = trial.validation.len() as u64 * trial.per_case();
             let of_lesson = u64::from(self.rounds).saturating_mul(trial.per_case());
             let affordable = trial.left().saturating_sub(kept_back) / of_lesson;
-            let wanted = (self.bootstrapped - lessons.passed.len()).min(trial.train.len() - next);
-            let wave = wanted.min(usize::try_from(affordable).unwrap_or(usize::MAX));
+            let lessons_left =
+                (self.bootstrapped - lessons.passed.len()).min(trial.train.len() - next);
+            let wave = lessons_left.min(usize::try_from(affordable).unwrap_or(usize::MAX));
             let nodes = (next..next + wave)
                 .map(|at| self.lesson(trial, at, &shown))
                 .collect::<Result<Vec<_>, _>>()?;

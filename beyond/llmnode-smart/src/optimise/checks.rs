@@ -46,12 +46,12 @@ fn check_disjoint<N: Smart, E>(
     train: &Dataset<N, E>,
     validation: &Dataset<N, E>,
 ) -> Result<(), NodeError> {
-    let known: BTreeMap<String, usize> = keys(train)?.into_iter().zip(0..).collect();
+    let places: BTreeMap<String, usize> = keys(train)?.into_iter().zip(0..).collect();
     let keys = keys(validation)?;
     let both: Vec<_> = keys
         .iter()
         .enumerate()
-        .filter_map(|(at, key)| Some((at, known.get(key)?)))
+        .filter_map(|(at, key)| Some((at, places.get(key)?)))
         .collect();
     let Some((of_validation, of_train)) = both.first() else {
         return Ok(());

@@ -211,8 +211,8 @@ impl Reflect {
     {
         trial.proposed();
         let proposer = proposer(self.model.as_ref())?;
-        let asked = proposer.ask(proposal_prompt);
-        match cx.call(&asked).report().await {
+        let question = proposer.ask(proposal_prompt);
+        match cx.call(&question).report().await {
             Ok(report) => {
                 let model = report
                     .record

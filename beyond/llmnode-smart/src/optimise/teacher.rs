@@ -51,7 +51,7 @@ where
         let mut learnt = LessonOutcome::default();
         for round in 0..self.rounds {
             match self.ask(&cx, round).await {
-                Ok(asked) => learnt = asked,
+                Ok(answers) => learnt = answers,
                 Err(error) => match NodeError::downcast(error) {
                     Ok(error) if is_fatal(error.category()) || is_outage(error.category()) => {
                         return Err(error.into());

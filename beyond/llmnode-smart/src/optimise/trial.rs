@@ -217,8 +217,8 @@ impl<N: Smart, E: Sync, M> Trial<'_, N, E, M> {
             proposals,
             best,
         };
-        if let Err(said) = catch_panic(|| report_progress(&so_far)) {
-            tracing::error!(target: "llmnode::hook", "a function that is told of progress panicked: {said}");
+        if let Err(panic) = catch_panic(|| report_progress(&so_far)) {
+            tracing::error!(target: "llmnode::hook", "a function that is told of progress panicked: {panic}");
         }
     }
 }

@@ -80,8 +80,8 @@ fn value_fault(schema: &OutputSchema, value: &Value) -> Option<String> {
         .exact(true)
         .conforming(&value.to_string(), schema)
         .err()?;
-    let said: Vec<_> = error.violations().iter().map(ToString::to_string).collect();
-    Some(said.join("; "))
+    let sentences: Vec<_> = error.violations().iter().map(ToString::to_string).collect();
+    Some(sentences.join("; "))
 }
 
 pub(crate) fn unknown_field(at: &str, name: &str, signature: &Signature) -> ProgramFault {

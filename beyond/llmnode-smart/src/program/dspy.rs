@@ -134,10 +134,10 @@ fn fields(
                 faults.push(ProgramFault::new(place, message));
             }
             None => {
-                let own = format!("${{{name}}}");
+                let default_description = format!("${{{name}}}");
                 plan.describe(
                     name,
-                    if description == own {
+                    if description == default_description {
                         String::new()
                     } else {
                         description.to_owned()
@@ -149,7 +149,7 @@ fn fields(
 }
 
 /// A file has no names: DSPy writes `${name}` as the default description, and derives the prefix from it.
-fn other(said: &str, description: &str, name: &str, names: &[&str]) -> Option<String> {
+fn other(field_prefix: &str, description: &str, name: &str, names: &[&str]) -> Option<String> {
     let by_default = description
         .strip_prefix("${")
         .and_then(|rest| rest.strip_suffix('}'));
@@ -158,12 +158,12 @@ fn other(said: &str, description: &str, name: &str, names: &[&str]) -> Option<St
     if let Some(named) = by_default {
         return (named != name).then(|| named.to_owned());
     }
-    if prefix(name) == said {
+    if prefix(name) == field_prefix {
         return None;
     }
     names
         .iter()
-        .find(|other| prefix(other) == said)
+        .find(|other| prefix(other) == field_prefix)
         .map(|other| (*other).to_owned())
 }
 
@@ -224,9 +224,9 @@ pub(super) fn write(plan: &Plan) -> Result<String, ProgramError> {
         "train": [],
         "demos": demos.iter().map(Demo::values).collect::<Vec<_>>(),
         "signature": {"instructions": signature.goal, "fields": signature.fields().map(|field: &crate::signature::Field| {
-        let own = format!("${{{}}}", field.name);
+        let default_description = format!("${{{}}}", field.name);
         let description = if field.description.is_empty() {
-            own
+            default_description
         } else {
             field.description.clone()
         };

@@ -42,7 +42,7 @@ pub(super) fn write(node: &str, declared: &Signature, plan: &Plan) -> String {
     for field in signature.fields() {
         let is_declared = declared
             .fields()
-            .any(|known| known.name == field.name && known.description == field.description);
+            .any(|earlier| earlier.name == field.name && earlier.description == field.description);
         if !is_declared {
             described.insert(field.name.clone(), field.description.clone().into());
         }

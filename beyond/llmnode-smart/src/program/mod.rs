@@ -151,12 +151,7 @@ impl<N: Smart> Program<N> {
         field: &str,
         description: impl Into<String>,
     ) -> Result<Self, ProgramError> {
-        if self
-            .plan
-            .signature
-            .fields()
-            .all(|known| known.name != field)
-        {
+        if self.plan.signature.fields().all(|one| one.name != field) {
             let fault = check::unknown_field("/fields", field, &self.plan.signature);
             return Err(ProgramError::of(vec![fault]));
         }

@@ -81,9 +81,9 @@ impl<'d> InputReader<'d> {
             .get(self.at)
             .zip(self.declared.inputs.get(self.at))?;
         self.at += 1;
-        let given = self.values.get(&field.name);
+        let value = self.values.get(&field.name);
         // An absent optional field reads as `null`.
-        match ((codec.read)(given.unwrap_or(&Value::Null)), given) {
+        match ((codec.read)(value.unwrap_or(&Value::Null)), value) {
             (Ok(value), _) => value.downcast::<T>().ok().map(|value| *value),
             (Err(_), None) => {
                 self.faults.add(&field.name, "is missing");
@@ -154,11 +154,11 @@ fn faults_of(violations: Vec<Violation>) -> FieldFaults {
 pub fn read_output<N: Smart>(values: &Map<String, Value>) -> Result<N::Output, FieldFaults> {
     let signature = N::signature();
     let json = if signature.object {
-        let known = signature
+        let written = signature
             .outputs
             .iter()
             .filter(|field| !(signature.thinks && field.name == REASONING));
-        known
+        written
             .filter_map(|field| Some((field.name.clone(), values.get(&field.name)?.clone())))
             .collect::<Map<_, _>>()
             .into()

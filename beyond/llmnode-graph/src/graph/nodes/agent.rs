@@ -252,11 +252,11 @@ fn listed(names: &[String], node: &mut NodeLoader<'_>) -> Toolset {
                 .iter()
                 .filter(|link| link.is_callable())
                 .map(|link| link.label.as_str());
-            let known = registry.0.tools.names().chain(called);
+            let possible = registry.0.tools.names().chain(called);
             let at = node.node.data.pointer(&place);
             let message = format!("no tool {:?}", shown(name));
             node.late
-                .unknown(true, at, FaultKind::UnknownName, message, name, known);
+                .unknown(true, at, FaultKind::UnknownName, message, name, possible);
         }
     }
     let mut taken: Vec<String> = found.iter().map(|name| name.to_lowercase()).collect();
@@ -349,10 +349,10 @@ fn stacks(
         };
         let Some(failures) = failures else {
             let categories = Category::ALL.iter().map(|one| one.as_str());
-            let known = ["answer", "transport", "final"]
+            let possible = ["answer", "transport", "final"]
                 .into_iter()
                 .chain(categories);
-            node.unknown(&place, "category or group", name, known);
+            node.unknown(&place, "category or group", name, possible);
             continue;
         };
         let mut read = Vec::new();

@@ -93,10 +93,10 @@ fn body(node: usize, visit: &NodeContext<'_>, values: Arc<State>) -> Arc<ToolFn>
 
 /// `query`, else `question`, else all arguments.
 pub(super) fn query(arguments: &Value) -> String {
-    let asked = ["query", "question"]
+    let question = ["query", "question"]
         .iter()
         .find_map(|name| arguments.get(name)?.as_str());
-    asked.map_or_else(|| arguments.to_string(), str::to_owned)
+    question.map_or_else(|| arguments.to_string(), str::to_owned)
 }
 
 pub(super) fn query_of(call: &ToolCall) -> String {

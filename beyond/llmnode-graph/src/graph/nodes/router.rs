@@ -86,9 +86,12 @@ pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
             }
         }
     }
-    let known: Vec<&str> = handles.iter().map(String::as_str).collect();
+    let handle_names: Vec<&str> = handles.iter().map(String::as_str).collect();
     // In files of React Flow, a handle without an edge ends the flow.
-    node.handles(&known, if node.is_seed() { &[] } else { &known });
+    node.handles(
+        &handle_names,
+        if node.is_seed() { &[] } else { &handle_names },
+    );
     Some(Arc::new(Router(read)))
 }
 

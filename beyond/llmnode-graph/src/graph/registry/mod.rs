@@ -142,8 +142,8 @@ impl Registry {
             extensions,
         } = self;
         let mut faults = Vec::new();
-        let own = BuiltIn::types().map(|one| Arc::new(one) as Arc<dyn NodeType>);
-        let all: Vec<Arc<dyn NodeType>> = own.into_iter().chain(types).collect();
+        let built_in = BuiltIn::types().map(|one| Arc::new(one) as Arc<dyn NodeType>);
+        let all: Vec<Arc<dyn NodeType>> = built_in.into_iter().chain(types).collect();
         let mut named: BTreeMap<String, Arc<dyn NodeType>> = BTreeMap::new();
         for one in &all {
             named.extend(names(&**one).map(|name| (name.to_owned(), Arc::clone(one))));
