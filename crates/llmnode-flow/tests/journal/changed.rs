@@ -45,10 +45,10 @@ impl FlowType<World> for CheckFirst {
         TABLE.get_or_init(|| {
             Table::<World, Outcome>::new("research", None)
                 .step::<Ask<0>>("Plan", [Edge::new("", Target::Step(1))], |_| Arm::to(0))
-                .step::<Ask<4>>("Check", [Edge::new("", Target::Step(2))], |_| Arm::to(0))
+                .step::<Ask<3>>("Check", [Edge::new("", Target::Step(2))], |_| Arm::to(0))
                 .step::<Ask<1>>("Search", [Edge::new("", Target::Step(3))], |_| Arm::to(0))
                 .step::<Ask<2>>("Read", [Edge::new("", Target::Step(4))], |_| Arm::to(0))
-                .step::<Ask<3>>("Write", [Edge::new("", Target::Step(5))], |_| Arm::to(0))
+                .step::<Ask<4>>("Write", [Edge::new("", Target::Step(5))], |_| Arm::to(0))
                 .step::<Ask<5>>("Publish", [Edge::new("", Target::End)], |_| {
                     Arm::end(0, Outcome::Published("next".to_owned()))
                 })
@@ -129,7 +129,7 @@ async fn a_step_that_was_added_before_the_place_of_a_run_is_left_out_of_it() {
         [
             "answer to 2 read",
             "answer to 3 write",
-            "answer to 5 publish"
+            "answer to 4 publish"
         ]
     );
 }
