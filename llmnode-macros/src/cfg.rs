@@ -1,8 +1,20 @@
-//! `#[cfg]` and `#[cfg_attr]` inside an item. A macro sees them before they are evaluated, and what it generates depends on
-//! them. So it writes the item twice, below `#[cfg(P)]` and below `#[cfg(not(P))]`, each without what the other build has, and
-//! each with the macro's own attribute: the compiler strips one, and the macro meets the other with one condition less.
+//! `#[cfg]` and `#[cfg_attr]` inside an item. A macro sees them before they are
+//! evaluated, and what it generates depends on them. So it writes the item twice,
+//! below `#[cfg(P)]` and below `#[cfg(not(P))]`, each without what the other build
+//! has, and each with the macro's own attribute: the compiler strips one, and the
+//! macro meets the other with one condition less.
 //!
-//! Derives would see an item that is already stripped, but they cannot stand on an impl block or a function.
+//! Derives would see an item that is already stripped, but they cannot stand on an
+//! impl block or a function.
+//!
+//! The order matters: this is the first thing that a macro does with an item,
+//! before arguments are parsed. Each copy has one condition less, so the number of
+//! expansions is two to the power of the *different* conditions in the item, which
+//! are few. Conditions that are the negation of each other count as one.
+//!
+//! Flows are the exception: `flow!` is no attribute, its tokens are no item that
+//! could be written twice with one part less, so `refusal` says what to write in
+//! its place.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
@@ -23,15 +35,20 @@ const READ: [&str; 7] = [
 
 /// The item once for each build, if it differs.
 pub(crate) fn split(name: &str, arguments: &TokenStream, item: &Item) -> Option<TokenStream> {
+    // The first condition in the item is the one that is decided in this expansion.
     let mut first = None;
     walk(&mut item.clone(), &mut |attributes| {
         first = first.take().or_else(|| attributes.iter().find_map(read));
         true
     });
     let base = first?.base;
+    // The arguments are not parsed yet. Of them only the path of the crate is
+    // needed, since the copies name the macro by it: `llm_node` may be imported by
+    // another name.
     let krate = crate_path::written(arguments);
     let name = format_ident!("{name}");
     let arguments = (!arguments.is_empty()).then(|| quote!((#arguments)));
+    // Two copies: in the first, the condition holds.
     let [with, without] = [true, false].map(|holds| resolved(item.clone(), &base, holds));
     Some(quote! {
         #[cfg(#base)]
@@ -43,12 +60,20 @@ pub(crate) fn split(name: &str, arguments: &TokenStream, item: &Item) -> Option<
     })
 }
 
+/// The item as the compiler would see it if `base` were true (`holds`), or false.
+/// Other conditions stay, and are met by the next expansion.
 fn resolved(mut item: Item, base: &TokenStream, holds: bool) -> Item {
     let base = base.to_string();
     walk(&mut item, &mut |attributes| {
+        // An attribute is one of three: of another condition (kept), a `cfg`
+        // (decides whether its owner stays), or a `cfg_attr` (replaced by what it
+        // adds, or dropped).
         let mut is_there = true;
         let mut kept = vec![];
         for attribute in attributes.drain(..) {
+            // Conditions are compared as texts: there is no equality of tokens, and
+            // the same condition is written the same way nearly always. If not, it
+            // costs one more expansion, nothing else.
             match read(&attribute).filter(|condition| condition.base.to_string() == base) {
                 None => kept.push(attribute),
                 Some(condition) if condition.adds.is_empty() => {
@@ -69,13 +94,17 @@ fn resolved(mut item: Item, base: &TokenStream, holds: bool) -> Item {
     item
 }
 
-/// `None` for a malformed condition, which the compiler reports, and for one that changes nothing here.
+/// `None` for a malformed condition, which the compiler reports, and for one that
+/// changes nothing here.
 fn read(attribute: &Attribute) -> Option<Condition> {
     let is_cfg = attribute.path().is_ident("cfg");
     if !is_cfg && !attribute.path().is_ident("cfg_attr") {
         return None;
     }
     let condition: Condition = attribute.parse_args().ok()?;
+    // A `cfg_attr` that adds an attribute no macro reads changes nothing in the
+    // expansion, so the compiler may evaluate it afterwards. Otherwise every
+    // `cfg_attr(test, derive(..))` would double the item.
     let counts = if is_cfg {
         condition.adds.is_empty()
     } else {
@@ -91,6 +120,8 @@ fn read(attribute: &Attribute) -> Option<Condition> {
 pub(crate) fn refusal(attribute: &Attribute, inside: &str, by: &str) -> Option<Error> {
     let Condition { base, negated, .. } = read(attribute)?;
     let name = attribute.path().to_token_stream();
+    // The message calls the part by its last word: "an arm of a flow" becomes
+    // "flow".
     let thing = inside.rsplit(' ').next().unwrap_or_default();
     let this = quote!(#base);
     let other = quote!(not(#base));
@@ -100,7 +131,8 @@ pub(crate) fn refusal(attribute: &Attribute, inside: &str, by: &str) -> Option<E
         (this, other)
     };
     let message = format!(
-        "`#[{name}]` inside {inside} is not evaluated when `{by}` sees it; write one {thing} below `#[cfg({this})]` and another below `#[cfg({other})]`"
+        "`#[{name}]` inside {inside} is not evaluated when `{by}` sees it; write one {thing} below \
+         `#[cfg({this})]` and another below `#[cfg({other})]`"
     );
     Some(Error::new_spanned(attribute.path(), message))
 }
@@ -119,6 +151,8 @@ impl Parse for Condition {
             None => input.parse::<Meta>()?.into_token_stream(),
         };
         let mut negated = false;
+        // `not(not(x))` is `x`. Reduced to its base, a condition and its negation
+        // are recognised as the same decision.
         while let Ok(not) = syn::parse2::<MetaList>(base.clone())
             && not.path.is_ident("not")
         {
@@ -140,6 +174,9 @@ impl Parse for Condition {
 /// Answers whether what has the attributes stays.
 type Visit<'v> = dyn FnMut(&mut Vec<Attribute>) -> bool + 'v;
 
+/// Calls `visit` for the attributes of all that a condition may take away within an
+/// item. The item's own attributes are left out: the compiler evaluates those
+/// before it calls the macro.
 fn walk(item: &mut Item, visit: &mut Visit<'_>) {
     match item {
         Item::Struct(item) => {
@@ -196,6 +233,8 @@ fn parameters(generics: &mut Generics, visit: &mut Visit<'_>) {
     });
 }
 
+/// `Punctuated` has no `retain`, since it would not know what to do with the
+/// separators; the list is built anew with those that stay.
 fn retained<T>(
     list: &mut Punctuated<T, Token![,]>,
     mut stays: impl FnMut(&mut T) -> bool,

@@ -1,4 +1,14 @@
 //! Where generated code finds the `llmnode` crate.
+//!
+//! Generated code cannot write `::llmnode`: the user may have renamed the crate in
+//! the manifest, and a macro of another crate may use ours without its users
+//! depending on it. So the path is, in this order, the argument `crate = ..`, the
+//! name in the manifest of the package that is compiled (`manifest.rs`), or
+//! `::llmnode`.
+//!
+//! All that generated code needs is in the module `__private` of the facade, under
+//! one name that cannot be written by a user: `__llmnode`, with the hygiene of the
+//! macro (`private`, `scope`).
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -9,12 +19,15 @@ use crate::literals::unexpected;
 use crate::macro_args::{Slot, fill, fill_readable, value};
 use crate::manifest;
 
+/// The argument wins, since whoever writes it knows better than the manifest.
 pub(crate) fn resolve(argument: &Slot<Path>) -> Path {
     value(argument).cloned().unwrap_or_else(of_dependency)
 }
 
 /// The path of an argument `crate = …`, before the arguments are read.
 pub(crate) fn written(arguments: &TokenStream) -> Path {
+    // By tokens alone: the arguments may have faults that are not reported yet.
+    // Skips `crate` and `=`, and takes all before the next comma.
     let mut tokens = arguments
         .clone()
         .into_iter()
@@ -33,10 +46,20 @@ pub(crate) fn of_dependency() -> Path {
     syn::parse_str(&format!("::{name}")).unwrap_or_else(|_| syn::parse_quote!(::llmnode))
 }
 
+/// The name of the module in generated code. `mixed_site` makes it invisible to the
+/// user's own tokens, so that no name of the program is shadowed by it.
 pub(crate) fn private() -> Ident {
     Ident::new("__llmnode", Span::mixed_site())
 }
 
+/// A path into `__private` as a text, for attributes of derives that take one.
+pub(crate) fn private_path(krate: &Path, name: &str) -> String {
+    let path = quote!(#krate::__private).to_string().replace(' ', "");
+    format!("{path}::{name}")
+}
+
+/// Impls in an anonymous constant: what they import is in no other scope, and the
+/// impls themselves are global anyway.
 pub(crate) fn scope(krate: &Path, impls: TokenStream) -> TokenStream {
     let private = private();
     generated! {
@@ -58,6 +81,8 @@ pub(crate) fn parse(input: ParseStream<'_>, key: Ident, slot: &mut Slot<Path>) -
         );
     }
     let path = input.call(Path::parse_mod_style)?;
+    // The names of the path without its keywords: `crate::a` has one of each, `::a`
+    // has no keyword.
     let names: Vec<_> = path
         .segments
         .iter()
@@ -69,6 +94,8 @@ pub(crate) fn parse(input: ParseStream<'_>, key: Ident, slot: &mut Slot<Path>) -
             .segments
             .first()
             .is_some_and(|first| first.ident == "crate");
+    // One keyword is right in `crate::a`, none in `::a`. Anything else, such as
+    // `self::a` or `a::b`, depends on where it stands.
     let keywords = path.segments.len() - names.len();
     if begins && keywords == usize::from(path.leading_colon.is_none()) {
         return fill(slot, key, Ok(path));
@@ -85,6 +112,7 @@ pub(crate) fn parse(input: ParseStream<'_>, key: Ident, slot: &mut Slot<Path>) -
     fill_readable(slot, key, (value, Err(Error::new_spanned(&path, message))))
 }
 
+/// Whether the segment is a name and no keyword of paths.
 fn is_name(segment: &Ident) -> bool {
     !["self", "super", "Self", "crate"]
         .iter()

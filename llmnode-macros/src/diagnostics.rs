@@ -1,9 +1,19 @@
 //! Collecting errors, and suggesting names.
+//!
+//! A macro reports all that is wrong in one run, so errors are collected and
+//! emitted at the end. `syn::Error` can hold several and print each at its place;
+//! `Errors` is the empty case that it lacks.
+//!
+//! Names are suggested as rustc does it, because people know its suggestions and
+//! trust them. The rules go a little further: words of people who know another
+//! library differ in their end (`retry`, `retries`) more often than in a letter.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
 use syn::Error;
 
+/// `must_use`, since errors that are dropped would be a program that compiles
+/// although it is wrong.
 #[derive(Default)]
 #[must_use]
 pub(crate) struct Errors(Option<Error>);
@@ -20,6 +30,8 @@ impl Errors {
         self.0.is_none()
     }
 
+    /// For parsers of inner lists, which answer all their faults as one
+    /// `syn::Error`.
     pub(crate) fn into_result(self) -> syn::Result<()> {
         self.0.map_or(Ok(()), Err)
     }
@@ -32,16 +44,22 @@ impl ToTokens for Errors {
 }
 
 /// With an identifier's hygiene, rustc does not note that the error comes from a macro.
+/// The place of the macro's attribute, for what is missing and has no token of its
+/// own.
 pub(crate) fn attribute_span(of: &Ident) -> Span {
     Span::call_site().resolved_at(of.span())
 }
 
-/// Like rustc: other case or underscores, an edit distance up to a third of the length, or reordered words. Then the same word in
-/// another number or form, as `retry` for `retries`.
+/// Like rustc: other case or underscores, an edit distance up to a third of the
+/// length, or reordered words. Then the same word in another number or form, as
+/// `retry` for `retries`.
 pub(crate) fn suggest<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
+    // From the surest to the boldest: each rule is asked for all candidates before
+    // the next, so that a distant word that is first in the list does not win over
+    // a near one.
     let candidates: Vec<_> = candidates.into_iter().collect();
     if let Some(same) = candidates
         .iter()
@@ -49,6 +67,7 @@ pub(crate) fn suggest<'a>(
     {
         return Some(same);
     }
+    // One edit for three letters, and at least one: as in rustc.
     let limit = name.chars().count().max(3) / 3;
     let nearest = candidates
         .iter()
@@ -58,6 +77,7 @@ pub(crate) fn suggest<'a>(
     if let Some((_, candidate)) = nearest {
         return Some(candidate);
     }
+    // `file_prompt` for `prompt_file`.
     let words = sorted_words(name);
     let reordered = candidates
         .iter()
@@ -71,7 +91,9 @@ pub(crate) fn suggest<'a>(
         .copied()
 }
 
-/// Whether the words differ in at most three letters at their ends, behind at least four common ones.
+/// Whether the words differ in at most three letters at their ends, behind at least
+/// four common ones. Four letters, since shorter stems are shared by words that
+/// have nothing to do with each other.
 fn same_stem(name: &str, candidate: &str) -> bool {
     let common = name
         .chars()
@@ -87,6 +109,7 @@ fn bare_letters(name: &str) -> String {
     name.replace('_', "").to_lowercase()
 }
 
+/// By their letters, so that the order in which they stand does not matter.
 fn sorted_words(name: &str) -> Vec<&str> {
     let mut words: Vec<_> = name.split('_').collect();
     words.sort_unstable();
@@ -94,9 +117,13 @@ fn sorted_words(name: &str) -> Vec<&str> {
 }
 
 /// Swapping two neighbours is one edit.
+/// Optimal string alignment: three rows of the usual matrix are enough, as a swap
+/// looks back two.
 fn distance(from: &str, to: &str) -> usize {
     let from: Vec<char> = from.chars().collect();
     let to: Vec<char> = to.chars().collect();
+    // The row before the last one; empty in the first round, where no swap is
+    // possible.
     let mut before: Vec<usize> = vec![];
     let mut row: Vec<usize> = (0..=to.len()).collect();
     for i in 1..=from.len() {
@@ -127,10 +154,12 @@ pub(crate) fn unknown<'a>(
     }
 }
 
+/// For messages that name all that there is.
 pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     joined(names, "and")
 }
 
+/// For messages that propose one of several.
 pub(crate) fn any_of<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     joined(names, "or")
 }

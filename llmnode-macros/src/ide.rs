@@ -1,10 +1,13 @@
-//! Keys that complete in an editor and show their docs under the cursor, and spans that lead to one place.
+//! Keys that complete in an editor and show their docs under the cursor, and spans
+//! that lead to one place.
 //!
-//! While rust-analyzer expands, the expansion also imports each identifier in the place of a key from a module that has
-//! an item for every key. The compiler never sees these imports: it would only spend time on them.
+//! While rust-analyzer expands, the expansion also imports each identifier in the
+//! place of a key from a module that has an item for every key. The compiler never
+//! sees these imports: it would only spend time on them.
 //!
-//! Generated tokens have spans of the program's, so that the compiler underlines what is wrong. An editor takes each of them for
-//! what stands there, so while rust-analyzer expands, only the program's own tokens keep a place in it.
+//! Generated tokens have spans of the program's, so that the compiler underlines
+//! what is wrong. An editor takes each of them for what stands there, so while
+//! rust-analyzer expands, only the program's own tokens keep a place in it.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -16,6 +19,8 @@ use crate::crate_path;
 use crate::generics::regrouped;
 
 /// Whether rust-analyzer expands, and not the compiler.
+/// By the name of the program: rust-analyzer expands in a server of its own. There
+/// is no other way to know it, and what depends on it is only for the eye.
 pub(crate) fn is_editor() -> bool {
     static EDITOR: LazyLock<bool> = LazyLock::new(|| {
         let program = std::env::current_exe().unwrap_or_default();
@@ -26,6 +31,7 @@ pub(crate) fn is_editor() -> bool {
     *EDITOR
 }
 
+/// Nothing while the compiler expands.
 pub(crate) fn completion_imports(
     name: &str,
     arguments: &TokenStream,
@@ -38,47 +44,60 @@ pub(crate) fn completion_imports(
     }
 }
 
-/// The expansion, in which generated names have no place in the program while rust-analyzer expands.
+/// The expansion, in which generated names have no place in the program while
+/// rust-analyzer expands.
 pub(crate) fn with_own_places(written: &[&TokenStream], expansion: TokenStream) -> TokenStream {
     if !is_editor() {
         return expansion;
     }
-    let mut own = HashSet::new();
+    let mut written_tokens = HashSet::new();
     for tokens in written {
-        gather((*tokens).clone(), &mut own);
+        gather((*tokens).clone(), &mut written_tokens);
     }
-    placed(expansion, &own)
+    placed(expansion, &written_tokens)
 }
 
-fn gather(tokens: TokenStream, own: &mut HashSet<String>) {
+/// The tokens that the user wrote, by text and place.
+fn gather(tokens: TokenStream, written_tokens: &mut HashSet<String>) {
     for token in tokens {
         if let TokenTree::Group(group) = &token {
-            gather(group.stream(), own);
+            gather(group.stream(), written_tokens);
         } else {
-            own.insert(text_and_place(&token));
+            written_tokens.insert(text_and_place(&token));
         }
     }
 }
 
 /// Whatever the names mean there.
+/// Places print as byte ranges of a file. The same token with another hygiene is
+/// the same place.
 fn text_and_place(token: &TokenTree) -> String {
     format!("{token} {:?}", token.span().resolved_at(Span::mixed_site()))
 }
 
 /// Literals stay: the variables of a prompt are found in copies of it that are blank but for one.
-fn placed(tokens: TokenStream, own: &HashSet<String>) -> TokenStream {
-    let place = |token: TokenTree| match token {
-        TokenTree::Group(group) => regrouped(&group, placed(group.stream(), own)).into(),
+fn placed(tokens: TokenStream, written_tokens: &HashSet<String>) -> TokenStream {
+    let tokens = tokens.into_iter();
+    tokens
+        .map(|token| placed_token(token, written_tokens))
+        .collect()
+}
+
+fn placed_token(mut token: TokenTree, written_tokens: &HashSet<String>) -> TokenTree {
+    match &token {
+        TokenTree::Group(group) => regrouped(group, placed(group.stream(), written_tokens)).into(),
         TokenTree::Literal(_) => token,
-        mut token if !own.contains(&text_and_place(&token)) => {
+        _ if written_tokens.contains(&text_and_place(&token)) => token,
+        _ => {
             token.set_span(Span::mixed_site().resolved_at(token.span()));
             token
         }
-        token => token,
-    };
-    tokens.into_iter().map(place).collect()
+    }
 }
 
+/// An import for each key that is written, in the form that makes an editor
+/// complete it and show its documentation. Keys that do not exist are imported as
+/// well, since completion starts from an incomplete one.
 fn imports(name: &str, arguments: &TokenStream, item: &TokenStream) -> TokenStream {
     let mut found = vec![];
     keys(name, arguments.clone(), &mut found);
@@ -92,9 +111,13 @@ fn imports(name: &str, arguments: &TokenStream, item: &TokenStream) -> TokenStre
     quote!(const _: () = { #(#uses)* };)
 }
 
+/// The keys of one list of arguments, and by recursion those of the lists in it.
+/// `module` is the module with the items of such keys.
 fn keys(module: &str, arguments: TokenStream, found: &mut Vec<(String, Vec<Ident>)>) {
     let mut here = vec![];
     let mut key: Option<Ident> = None;
+    // Whether a key may begin here: at the start, and behind a comma that is not
+    // within `<..>`.
     let mut begins = true;
     let mut angles = 0;
     for token in arguments {
@@ -126,6 +149,7 @@ fn keys(module: &str, arguments: TokenStream, found: &mut Vec<(String, Vec<Ident
     found.push((module.to_owned(), here));
 }
 
+/// Which lists of arguments have keys in them, and the module of those.
 fn list(module: &str, key: &Ident, delimiter: Delimiter) -> Option<&'static str> {
     match (module, delimiter) {
         ("llm_node", Delimiter::Parenthesis) if key == "limits" => Some("limits"),
@@ -135,6 +159,7 @@ fn list(module: &str, key: &Ident, delimiter: Delimiter) -> Option<&'static str>
     }
 }
 
+/// The keys of `#[node(..)]` on fields, wherever they stand in the item.
 fn helpers(item: TokenStream, found: &mut Vec<(String, Vec<Ident>)>) {
     for token in item {
         let TokenTree::Group(group) = token else {

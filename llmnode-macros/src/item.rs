@@ -1,13 +1,18 @@
-//! Parses the item below a macro, and limits its nesting. syn parses by recursion, so deep nesting overflows the
-//! compiler's stack and ends it without a message: with types that was between 130 and 200 levels, on a stack of 8 MiB.
-//! The compiler's own limit for types is 128.
+//! Parses the item below a macro, and limits its nesting. syn parses by recursion,
+//! so deep nesting overflows the compiler's stack and ends it without a message:
+//! with types that was between 130 and 200 levels, on a stack of 8 MiB. The
+//! compiler's own limit for types is 128.
 
 use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{Attribute, Error, Fields, Item, Meta};
 
+/// Of brackets and angle brackets together.
 const MAX_DEPTH: usize = 128;
 
+/// `Err` is what the macro answers: the item as it is, with an error of ours, or
+/// without one where the compiler has its own for the same tokens. Two errors for
+/// one mistake would be worse than the compiler's alone.
 pub(crate) fn parse(item: TokenStream) -> Result<Item, TokenStream> {
     if let Err(error) = check_depth(&item) {
         let error = error.into_compile_error();
@@ -22,22 +27,24 @@ pub(crate) fn parse(item: TokenStream) -> Result<Item, TokenStream> {
 
 /// syn accepts `_` as the name of a field or variant; the compiler does not.
 fn has_underscore_name(item: &Item) -> bool {
-    let fields = |fields: &Fields| {
-        fields
-            .iter()
-            .any(|field| field.ident.as_ref().is_some_and(|name| name == "_"))
-    };
     match item {
-        Item::Struct(item) => fields(&item.fields),
+        Item::Struct(item) => has_underscore_field(&item.fields),
         Item::Enum(item) => item
             .variants
             .iter()
-            .any(|variant| variant.ident == "_" || fields(&variant.fields)),
+            .any(|variant| variant.ident == "_" || has_underscore_field(&variant.fields)),
         _ => false,
     }
 }
 
-/// Takes attributes of these names that stand below the macro's own: each would implement the same traits again.
+fn has_underscore_field(fields: &Fields) -> bool {
+    let mut names = fields.iter().filter_map(|field| field.ident.as_ref());
+    names.any(|name| name == "_")
+}
+
+/// Takes attributes of these names that stand below the macro's own: each would
+/// implement the same traits again. The first is reported, all are taken off: what
+/// is left is one expansion.
 pub(crate) fn take_doubled(
     attributes: &mut Vec<Attribute>,
     names: &[&str],
@@ -48,6 +55,7 @@ pub(crate) fn take_doubled(
     Some(Error::new_spanned(first.path(), fault))
 }
 
+/// The same without taking any off.
 pub(crate) fn is_doubled(attributes: &[Attribute], names: &[&str]) -> bool {
     attributes
         .iter()
@@ -60,6 +68,8 @@ fn is_named(attribute: &Attribute, names: &[&str]) -> bool {
 }
 
 /// Attributes of other crates have the same name: `#[validate(schema(..))]`.
+/// A list is ours if it begins with `state`, the one argument that the attribute
+/// has.
 fn is_ours(attribute: &Attribute) -> bool {
     match &attribute.meta {
         Meta::Path(_) => true,
@@ -74,6 +84,7 @@ fn begins_with_state(tokens: &TokenStream) -> bool {
     matches!(tokens.clone().into_iter().next(), Some(TokenTree::Ident(first)) if first == "state")
 }
 
+/// At the item's keyword, since that is what would have to be another.
 pub(crate) fn wrong_item_kind(expected: &str, item: &Item) -> Error {
     let (kind, at) = match item {
         Item::Struct(item) => ("a struct", item.struct_token.to_token_stream()),
@@ -91,12 +102,14 @@ pub(crate) fn wrong_item_kind(expected: &str, item: &Item) -> Error {
     Error::new_spanned(at, format!("{expected}, and this is {kind}"))
 }
 
+/// Before anything is parsed, for every macro.
 pub(crate) fn check_depth(tokens: &TokenStream) -> syn::Result<()> {
     match first_too_deep(tokens) {
         Some(at) => Err(Error::new(
             at,
             format!(
-                "this is nested more than {MAX_DEPTH} levels deep; give an inner part a name of its own, such as a type alias"
+                "this is nested more than {MAX_DEPTH} levels deep; give an inner part a name of \
+                 its own, such as a type alias"
             ),
         )),
         None => Ok(()),
@@ -104,6 +117,7 @@ pub(crate) fn check_depth(tokens: &TokenStream) -> syn::Result<()> {
 }
 
 /// Iterative, since the limit protects against recursion.
+/// The place of the first token that is too deep.
 fn first_too_deep(tokens: &TokenStream) -> Option<Span> {
     let mut outer = vec![];
     let mut level = Level::of(tokens, 0);
@@ -115,6 +129,8 @@ fn first_too_deep(tokens: &TokenStream) -> Option<Span> {
                     token => token.span(),
                 });
             }
+            // A brace ends whatever angle brackets were open: they were
+            // comparisons.
             Some(TokenTree::Group(group)) => {
                 if group.delimiter() == Delimiter::Brace {
                     level.angles = 0;
@@ -129,11 +145,14 @@ fn first_too_deep(tokens: &TokenStream) -> Option<Span> {
     }
 }
 
+/// The tokens of one group, with the depth around it and the angle brackets that
+/// are open in it.
 struct Level {
     tokens: proc_macro2::token_stream::IntoIter,
     outer_depth: usize,
     /// Counts comparisons too, but a `;` resets the count before they are many.
     angles: usize,
+    // The mark before, if it is joined to this one, as the first `<` of `<<`.
     joint: Option<char>,
 }
 

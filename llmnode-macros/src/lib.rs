@@ -1,17 +1,22 @@
 //! The macros of llmnode; use them through the `llmnode` crate.
 //!
-//! Each macro goes the same way, the larger ones in a file for each step: *parse* (tokens to arguments), *check* (arguments and item to a
-//! model that is right), *emit* (the model to tokens). Whatever is wrong is collected, and reported in one run with the place of each
-//! fault. Then the item is emitted with *stub* impls in place of the real ones: its uses compile, so the faults are the only errors
+//! Each macro goes the same way, the larger ones in a file for each step: *parse*
+//! (tokens to arguments), *check* (arguments and item to a model that is right),
+//! *emit* (the model to tokens). Whatever is wrong is collected, and reported in
+//! one run with the place of each fault. Then the item is emitted with *stub* impls
+//! in place of the real ones: its uses compile, so the faults are the only errors
 //! that people see.
 //!
-//! What is emitted states facts: constants, the text of a prompt, a list of checks. Behaviour is in the runtime, where it is compiled
-//! once and can be tested. What a macro cannot know of a type it asks the compiler, by probes (`docs/probes.md`).
+//! What is emitted states facts: constants, the text of a prompt, a list of checks.
+//! Behaviour is in the runtime, where it is compiled once and can be tested. What a
+//! macro cannot know of a type it asks the compiler, by probes (`docs/probes.md`).
 //!
-//! - Tokens of the user keep their spans, and what is generated about a field has the span of that field: that decides what the
-//!   compiler underlines.
-//! - A macro opens prompt files and `Cargo.toml`, no source file of the program, and starts no process.
-//! - Expansions are pinned in `expansions`, messages in `tests/ui`: a change of either is meant, or a fault.
+//! - Tokens of the user keep their spans, and what is generated about a field has
+//!   the span of that field: that decides what the compiler underlines.
+//! - A macro opens prompt files and `Cargo.toml`, no source file of the program,
+//!   and starts no process.
+//! - Expansions are pinned in `expansions`, messages in `tests/ui`: a change of
+//!   either is meant, or a fault.
 
 #[macro_use]
 mod generated;
@@ -51,8 +56,8 @@ pub fn llm_node(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expand_attribute("llm_node", node::expand, arguments, item)
 }
 
-/// Makes a struct or an enum the output of nodes: derives `Serialize`, `Deserialize` and `JsonSchema`, and runs the validators of
-/// its fields.
+/// Makes a struct or an enum the output of nodes: derives `Serialize`,
+/// `Deserialize` and `JsonSchema`, and runs the validators of its fields.
 ///
 /// Arguments: `state = World` for validators of fields that take a state, `crate = ::path`.
 #[proc_macro_attribute]
@@ -62,8 +67,8 @@ pub fn llm_output(arguments: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes every method of an `impl` block a validator of its type.
 ///
-/// On a definition with its own derives, written as `#[llmnode::validate]`, it runs the validators of the fields. Arguments:
-/// `state`, `crate = ::path`.
+/// On a definition with its own derives, written as `#[llmnode::validate]`, it runs
+/// the validators of the fields. Arguments: `state`, `crate = ::path`.
 #[proc_macro_attribute]
 pub fn validate(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expand_attribute("validate", validate::expand, arguments, item)
@@ -78,7 +83,8 @@ pub fn step(arguments: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes a function a tool: a node that a model may call, whose arguments the model writes.
 ///
-/// Arguments: `name`, `alone`, `require_approval`, `attempts`, `wait`, `deadline`, `idempotent = false`, `crate = ::path`.
+/// Arguments: `name`, `alone`, `require_approval`, `attempts`, `wait`, `deadline`,
+/// `idempotent = false`, `crate = ::path`.
 #[proc_macro_attribute]
 pub fn tool(arguments: TokenStream, item: TokenStream) -> TokenStream {
     tool::expand(arguments.into(), item.into()).into()

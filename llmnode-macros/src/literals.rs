@@ -1,4 +1,10 @@
 //! Parsers for the values of arguments. Errors are worded here, because syn's name no remedy.
+//!
+//! Each parser takes the key, since its message names it: "`retries` takes a whole
+//! number, such as `retries = 2`". Where the user's meaning is clear although the
+//! form is wrong (a type in quotes, an output that borrows), the slot is filled
+//! with what was meant *and* the error is reported, so that the rest of the node is
+//! checked against it.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream};
@@ -8,6 +14,7 @@ use syn::{Error, Expr, ExprPath, Lit, LitBool, LitStr, Token, Type, TypeReferenc
 use crate::generics::pretty_print;
 use crate::macro_args::{Slot, comma_or_end, fill, fill_readable};
 
+/// `what` replaces the example of the message.
 pub(crate) fn text(input: ParseStream<'_>, key: &Ident, what: &str) -> syn::Result<LitStr> {
     let example = format!(", such as `{key} = \"…\"`");
     let what = if what.is_empty() {
@@ -29,10 +36,13 @@ pub(crate) fn reject_suffix(text: LitStr) -> syn::Result<LitStr> {
     // After an unescaped `"`, the rest of the text is the literal's suffix.
     Err(Error::new(
         text.span(),
-        "the string literal ends at its second `\"`; write `\\\"` in the text, or a raw string: `r#\"…\"#`",
+        "the string literal ends at its second `\"`; write `\\\"` in the text, or a raw string: \
+         `r#\"…\"#`",
     ))
 }
 
+/// An empty text is refused where it would be sent or shown; a blank prompt is
+/// reported by `node/variables.rs`, which knows its file.
 pub(crate) fn non_empty(text: syn::Result<LitStr>, key: &Ident) -> syn::Result<LitStr> {
     let text = text?;
     if text.value().trim().is_empty() {
@@ -41,10 +51,13 @@ pub(crate) fn non_empty(text: syn::Result<LitStr>, key: &Ident) -> syn::Result<L
     Ok(text)
 }
 
+/// At least `least`. Without a suffix: `2u8` would be read as a number and not be
+/// one.
 pub(crate) fn integer(input: ParseStream<'_>, key: &Ident, least: u32) -> syn::Result<u32> {
     integer_with_example(input, key, least, &format!("{key} = {}", least.max(2)))
 }
 
+/// With an example of its own, where the number stands among others.
 pub(crate) fn integer_with_example(
     input: ParseStream<'_>,
     key: &Ident,
@@ -53,19 +66,22 @@ pub(crate) fn integer_with_example(
 ) -> syn::Result<u32> {
     let expected = format!("`{key}` takes a whole number, such as `{example}`");
     let found = literal(input, &expected)?;
-    let wrong = |message: String| Err(Error::new_spanned(&found, message));
-    match &found {
+    let message = match &found {
         Lit::Int(number) if number.suffix().is_empty() => match number.base10_parse::<u32>() {
-            Ok(parsed) if parsed >= least => Ok(parsed),
-            Ok(_) => wrong(format!("`{key}` must be at least {least}")),
-            Err(_) => wrong(format!("`{key}` must be at most {}", u32::MAX)),
+            Ok(parsed) if parsed >= least => return Ok(parsed),
+            Ok(_) => format!("`{key}` must be at least {least}"),
+            Err(_) => format!("`{key}` must be at most {}", u32::MAX),
         },
-        _ => wrong(expected),
-    }
+        _ => expected,
+    };
+    Err(Error::new_spanned(&found, message))
 }
 
+/// A number with or without decimals: `1` is what people write for `1.0`.
 pub(crate) fn number(input: ParseStream<'_>, key: &Ident) -> syn::Result<f64> {
     let expected = format!("`{key}` takes a number, such as `{key} = 0.2`");
+    // A minus is no part of a literal, and "takes a number" would be no help for
+    // `-1`.
     if input.peek(Token![-]) {
         return Err(unexpected(input, &format!("`{key}` must be at least 0")));
     }
@@ -81,6 +97,8 @@ pub(crate) fn number(input: ParseStream<'_>, key: &Ident) -> syn::Result<f64> {
     }
 }
 
+/// Refuses what syn takes for a type and an output cannot be: trait objects of the
+/// old form (`A + B`, which is also what a sum looks like) and `impl Trait`.
 fn ty(input: ParseStream<'_>, key: &Ident) -> syn::Result<Type> {
     let ahead = input.fork();
     if let Ok(Expr::Lit(literal)) = ahead.parse::<Expr>() {
@@ -106,6 +124,8 @@ fn ty(input: ParseStream<'_>, key: &Ident) -> syn::Result<Type> {
     }
 }
 
+/// A type in quotes, as serde's attributes have it: what was meant. Lower letters
+/// are more likely a text.
 fn quoted_type(input: ParseStream<'_>) -> Option<Type> {
     let path: syn::Path = input.fork().parse::<LitStr>().ok()?.parse().ok()?;
     let name = path.segments.last()?.ident.to_string();
@@ -125,6 +145,8 @@ fn parse_fully<T: Parse>(input: ParseStream<'_>) -> Result<T, Span> {
     syn::parse2(tokens).map_err(|error| error.span())
 }
 
+/// The argument `output` has two forms of its own that are reported with what to
+/// write.
 pub(crate) fn fill_type(
     slot: &mut Slot<Type>,
     key: Ident,
@@ -169,11 +191,14 @@ fn owned_output(reference: &TypeReference) -> (Type, Error) {
     (owned, Error::new_spanned(reference, message))
 }
 
+/// A path and nothing behind it: a closure or a call is refused, with the signature
+/// of the function that is wanted.
 pub(crate) fn function_path(input: ParseStream<'_>, key: &Ident) -> syn::Result<ExprPath> {
     let expected = format!(
         "`{key}` takes the path of a function, such as `{key} = my_function`{}",
         signature(key)
     );
+    // Read ahead, since a path is also the beginning of a call.
     let ahead = input.fork();
     if ahead.parse::<ExprPath>().is_ok() && comma_or_end(&ahead, "argument").is_ok() {
         return parse_fully(input).map_err(|at| Error::new(at, expected));
@@ -186,7 +211,8 @@ fn signature(key: &Ident) -> String {
     let of_a_stateful_node = match key.to_string().as_str() {
         "fallback" => "fn my_function(node: &Self, state: &State, error: &NodeError) -> Output",
         "validate" => {
-            "fn my_function(answer: &Output, state: &State, attempt: &AttemptInfo) -> Result<(), Invalid>"
+            "fn my_function(answer: &Output, state: &State, attempt: &AttemptInfo) -> Result<(), \
+             Invalid>"
         }
         "prep" => return ", with `fn my_function(state: &State) -> Self`".to_owned(),
         "route" => {
@@ -202,6 +228,7 @@ fn signature(key: &Ident) -> String {
     format!(", with `{of_a_stateful_node}`, without `state` if the node has none")
 }
 
+/// A negative number is two tokens; it is refused with the words for the key.
 fn literal(input: ParseStream<'_>, expected: &str) -> syn::Result<Lit> {
     if !input.peek(Token![-]) && input.fork().parse::<Lit>().is_ok() {
         input.parse()
@@ -210,6 +237,7 @@ fn literal(input: ParseStream<'_>, expected: &str) -> syn::Result<Lit> {
     }
 }
 
+/// `true` or `false`.
 pub(crate) fn bool_literal(input: ParseStream<'_>) -> syn::Result<bool> {
     match input.fork().parse::<LitBool>() {
         Ok(_) => input

@@ -1,7 +1,22 @@
-//! `key = value`, `key(…)` and `key` arguments, parsed by hand: `syn::Meta` cannot hold types such as `Vec<Item>`.
+//! `key = value`, `key(…)` and `key` arguments, parsed by hand: `syn::Meta` cannot
+//! hold types such as `Vec<Item>`.
 //!
-//! A fault in one argument does not hide those in the next: parsing continues behind the next comma. Nor does it cause
-//! further errors: the argument is taken as what it was most likely intended to be.
+//! A fault in one argument does not hide those in the next: parsing continues
+//! behind the next comma. Nor does it cause further errors: the argument is taken
+//! as what it was most likely intended to be.
+//!
+//! The parser knows no macro. A `Grammar` says which keys there are and of which
+//! form; `parse_arguments` walks the arguments and calls the macro's own function
+//! for each value. That function fills a `Slot`, which keeps the key for messages
+//! and says whether the value had a fault.
+//!
+//! Where an argument is wrong, three things happen in this order:
+//!
+//! 1. It is reported, with the key that was most likely meant.
+//! 2. It is *guessed*: the value is read as if the key had been right, and its own
+//!    errors are dropped. A node with `promt = "…"` then has a prompt, and none of
+//!    the errors follows that a node without one would have.
+//! 3. The tokens up to the next argument are skipped.
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
@@ -18,16 +33,20 @@ pub(crate) struct KeyValue<T> {
     pub(crate) value: Option<T>,
 }
 
+/// Empty if the argument was not written at all.
 pub(crate) type Slot<T> = Option<KeyValue<T>>;
 
+/// What was read, if there is something.
 pub(crate) fn value<T>(slot: &Slot<T>) -> Option<&T> {
     slot.as_ref().and_then(|keyed| keyed.value.as_ref())
 }
 
+/// The list of an argument; empty without it.
 pub(crate) fn items<T>(slot: &Slot<Vec<T>>) -> &[T] {
     value(slot).map_or(&[], Vec::as_slice)
 }
 
+/// The argument's own key, for the place of errors about combinations.
 pub(crate) fn key<T>(slot: &Slot<T>) -> Option<&Ident> {
     slot.as_ref().map(|keyed| &keyed.key)
 }
@@ -50,21 +69,31 @@ pub(crate) fn fill_readable<T>(
     result
 }
 
+/// Which arguments a macro takes, and the words for its messages.
 pub(crate) struct Grammar<'a> {
+    // The macro, as people write it: `llm_node`.
     pub(crate) owner: &'a str,
+    // What a key is called: an argument, a category.
     pub(crate) noun: &'a str,
+    // Keys of the form `key = value`.
     pub(crate) values: &'a [&'a str],
+    // Keys of the form `key(..)`, with an example of each.
     pub(crate) lists: &'a [(&'a str, &'a str)],
+    // Keys that stand alone.
     pub(crate) flags: &'a [&'a str],
     /// Lists that may be empty, and then are written as flags are.
     pub(crate) bare: &'a [&'a str],
+    // The value of an example, for a key without one.
     pub(crate) example: fn(&str) -> &'static str,
+    // The whole message about a key that is not one, where a remedy is known.
     pub(crate) hint: fn(&str) -> Option<String>,
     /// The key that a word of other libraries stands for.
     pub(crate) synonym: fn(&str) -> Option<&'static str>,
 }
 
 impl<'a> Grammar<'a> {
+    /// The grammar of a macro that has nothing but values; the others are made from
+    /// it by `..`.
     pub(crate) fn of_values(owner: &'a str, values: &'a [&'a str]) -> Self {
         Self {
             owner,
@@ -79,6 +108,7 @@ impl<'a> Grammar<'a> {
         }
     }
 
+    /// In the order of messages: values, flags, lists.
     fn keys(&self) -> impl Iterator<Item = &'a str> {
         let lists = self.lists.iter().map(|(key, _)| *key);
         self.values.iter().chain(self.flags).copied().chain(lists)
@@ -92,9 +122,10 @@ impl<'a> Grammar<'a> {
     }
 
     fn knows(&self, name: &str) -> bool {
-        self.keys().any(|known| known == name)
+        self.keys().any(|known_key| known_key == name)
     }
 
+    /// The key that was meant. Not for a word that has a hint: the hint says more.
     fn near(&self, name: &str) -> Option<&'a str> {
         suggest(name, self.keys()).filter(|_| (self.hint)(name).is_none())
     }
@@ -113,9 +144,10 @@ impl<'a> Grammar<'a> {
         }
     }
 
+    /// Whether an argument begins here: a known key, or any name before a `=`.
     fn begins(&self, input: ParseStream<'_>) -> bool {
         let key = input.call(Ident::parse_any);
-        key.is_ok_and(|key| input.peek(Token![=]) || self.keys().any(|known| key == known))
+        key.is_ok_and(|key| input.peek(Token![=]) || self.keys().any(|known_key| key == known_key))
     }
 }
 
@@ -136,26 +168,15 @@ pub(crate) fn parse_arguments(
         take,
         all_known: true,
     };
+    // syn reports tokens that are left in brackets when a parser returns. After a
+    // fault that is a consequence, and not told.
     let mut faulty = false;
-    let parser = |input: ParseStream<'_>| {
-        while !input.is_empty() {
-            if let Err(error) = arguments
-                .next(input)
-                .and_then(|()| comma_or_end(input, "argument"))
-            {
-                faulty = true;
-                errors.push(error);
-                if grammar.begins(&input.fork()) {
-                    continue;
-                }
-                skip_argument(input, grammar);
-            }
-            separator(input)?;
-        }
-        Ok(())
-    };
+    let parsed = Parser::parse2(
+        |input: ParseStream<'_>| arguments.all(input, errors, &mut faulty),
+        tokens,
+    );
     // After a fault, unread tokens in brackets are not a second error.
-    if let Err(error) = parser.parse2(tokens)
+    if let Err(error) = parsed
         && !faulty
     {
         errors.push(error);
@@ -163,6 +184,7 @@ pub(crate) fn parse_arguments(
     arguments.all_known
 }
 
+/// A `;` is reported where it stands, and then taken as the comma.
 fn separator(input: ParseStream<'_>) -> syn::Result<()> {
     if input.peek(Token![;]) {
         return input.parse::<Token![;]>().map(drop);
@@ -170,6 +192,8 @@ fn separator(input: ParseStream<'_>) -> syn::Result<()> {
     input.parse::<Option<Token![,]>>().map(drop)
 }
 
+/// What stands behind a value that is complete. The message shows the token, since
+/// often it is an operator of an expression where a literal is wanted.
 pub(crate) fn comma_or_end(input: ParseStream<'_>, what: &str) -> syn::Result<()> {
     if input.is_empty() || input.peek(Token![,]) {
         return Ok(());
@@ -185,6 +209,7 @@ pub(crate) fn comma_or_end(input: ParseStream<'_>, what: &str) -> syn::Result<()
 }
 
 /// A fault in one item does not hide those in the next.
+/// The items of an inner list, whose separators are commas.
 pub(crate) fn parse_list(
     input: ParseStream<'_>,
     mut item: impl FnMut(ParseStream<'_>) -> syn::Result<()>,
@@ -200,10 +225,13 @@ pub(crate) fn parse_list(
     errors.into_result()
 }
 
+/// Behind a fault; brackets are one token, so commas in them do not count.
 pub(crate) fn skip_to_comma(input: ParseStream<'_>) {
     while !input.is_empty() && !input.peek(Token![,]) && input.parse::<TokenTree>().is_ok() {}
 }
 
+/// One walk over arguments. `seen` has the keys that were read, guessed ones
+/// excepted.
 struct ArgumentParser<'a, Take> {
     grammar: &'a Grammar<'a>,
     seen: Vec<Ident>,
@@ -212,7 +240,33 @@ struct ArgumentParser<'a, Take> {
 }
 
 impl<Take: FnMut(Ident, ParseStream<'_>) -> syn::Result<()>> ArgumentParser<'_, Take> {
+    /// All arguments. `faulty`: whether one of them had a fault, which is then in `errors`.
+    fn all(
+        &mut self,
+        input: ParseStream<'_>,
+        errors: &mut Errors,
+        faulty: &mut bool,
+    ) -> syn::Result<()> {
+        while !input.is_empty() {
+            let read = self.next(input);
+            if let Err(error) = read.and_then(|()| comma_or_end(input, "argument")) {
+                *faulty = true;
+                errors.push(error);
+                // The comma was forgotten; the next argument begins at once.
+                if self.grammar.begins(&input.fork()) {
+                    continue;
+                }
+                skip_argument(input, self.grammar);
+            }
+            separator(input)?;
+        }
+        Ok(())
+    }
+
+    /// One argument, by the form that its key has.
     fn next(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
+        // A literal without a key. The first key is the example, since it is the
+        // one that is most often meant: the prompt.
         if !input.peek(syn::Ident::peek_any) {
             self.all_known = false;
             let value: TokenTree = input.parse()?;
@@ -236,6 +290,8 @@ impl<Take: FnMut(Ident, ParseStream<'_>) -> syn::Result<()>> ArgumentParser<'_, 
                 None => self.value(key, input),
             };
         }
+        // A key with a hint is known to be no misspelling of another, so it hides
+        // nothing.
         self.all_known &= (self.grammar.hint)(&name).is_some();
         let meant = self.grammar.near(&name);
         if let Some(meant) = meant.or_else(|| (self.grammar.synonym)(&name)) {
@@ -244,6 +300,8 @@ impl<Take: FnMut(Ident, ParseStream<'_>) -> syn::Result<()>> ArgumentParser<'_, 
         Err(Error::new(key.span(), self.grammar.unknown(&name)))
     }
 
+    /// `key = value`. Whatever is missing, the message is the same, and its place
+    /// is the last token that is there.
     fn value(&mut self, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
         let at = if ends(input) {
             key.span()
@@ -265,6 +323,7 @@ impl<Take: FnMut(Ident, ParseStream<'_>) -> syn::Result<()>> ArgumentParser<'_, 
         Err(error)
     }
 
+    /// A value behind a flag is read by the guess and dropped.
     fn flag(&mut self, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
         if !input.is_empty() && !input.peek(Token![,]) {
             let message = format!("`{key}` takes no value; write `{key}` alone, or drop it");
@@ -276,11 +335,15 @@ impl<Take: FnMut(Ident, ParseStream<'_>) -> syn::Result<()>> ArgumentParser<'_, 
         (self.take)(key, input)
     }
 
+    /// A list without parentheses is the list without items, parsed from no tokens
+    /// at all.
     fn bare(&mut self, key: Ident) -> syn::Result<()> {
         self.reject_duplicate(&key)?;
         (|content: ParseStream<'_>| (self.take)(key, content)).parse2(TokenStream::new())
     }
 
+    /// `key(..)`. Another form is reported with the example, and what is in the
+    /// brackets is guessed.
     fn list(&mut self, key: Ident, example: &str, input: ParseStream<'_>) -> syn::Result<()> {
         let content = match parenthesized(input, &key, example) {
             Ok(content) => content,
@@ -294,15 +357,19 @@ impl<Take: FnMut(Ident, ParseStream<'_>) -> syn::Result<()>> ArgumentParser<'_, 
     }
 
     /// Guesses what a faulty argument means, so that nothing else fails because of it.
+    /// Only once for a key: a second guess would be a second value.
     fn guess(&mut self, key: Ident, input: ParseStream<'_>) {
         if self.seen.contains(&key) {
             return;
         }
+        // `key: value` is the form of a struct, and what some write.
         let colon = input.peek(Token![:]) && !input.peek(Token![::]);
         if input.peek(Token![=]) || colon {
             let _: syn::Result<TokenTree> = input.parse();
         }
         let is_list = self.grammar.list(&key.to_string()).is_some();
+        // Brackets are read as a list if the key has one, or if they are
+        // parentheses; a value in `[..]` is an expression.
         let group = input
             .fork()
             .parse::<Group>()
@@ -318,6 +385,8 @@ impl<Take: FnMut(Ident, ParseStream<'_>) -> syn::Result<()>> ArgumentParser<'_, 
         };
     }
 
+    /// The second one is the error. Which of them is meant cannot be known, and the
+    /// first is kept.
     fn reject_duplicate(&mut self, key: &Ident) -> syn::Result<()> {
         if self.seen.contains(key) {
             return Err(Error::new(
@@ -340,6 +409,7 @@ fn no_list(key: &Ident, example: &str, at: Span) -> Error {
     Error::new(at, message)
 }
 
+/// The contents of `key(..)`.
 fn parenthesized<'a>(
     input: ParseStream<'a>,
     key: &Ident,
@@ -365,6 +435,8 @@ fn parenthesized<'a>(
 }
 
 /// A comma in a type's angle brackets is not followed by a key, and does not end the argument.
+/// Up to where an argument begins. A known key must follow the comma: in `output =
+/// HashMap<String, u32>`, `u32` is none.
 fn skip_argument(input: ParseStream<'_>, grammar: &Grammar<'_>) {
     while !input.is_empty() {
         let begins = (input.peek(Token![,]) || input.peek(Token![;])) && {

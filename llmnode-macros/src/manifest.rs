@@ -1,20 +1,24 @@
-//! By which name the package being compiled depends on `llmnode`: `lm = { package = "llmnode", .. }` makes `::lm` of
-//! `::llmnode`.
+//! By which name the package being compiled depends on `llmnode`: `lm = { package =
+//! "llmnode", .. }` makes `::lm` of `::llmnode`.
 //!
-//! In goes the text of the package's `Cargo.toml`, out goes a name or nothing. The manifest is split into its statements, each
-//! statement into keys and a value, and what a dependency says of its package is collected by its key. A dependency that is
-//! inherited is looked up in the manifest of the workspace. No TOML that cargo accepts is refused, since cargo reads it first;
-//! what is not understood is passed over.
+//! In goes the text of the package's `Cargo.toml`, out goes a name or nothing. The
+//! manifest is split into its statements, each statement into keys and a value, and
+//! what a dependency says of its package is collected by its key. A dependency that
+//! is inherited is looked up in the manifest of the workspace. No TOML that cargo
+//! accepts is refused, since cargo reads it first; what is not understood is passed
+//! over.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Mutex;
 
+/// The name under which the crate is published, whatever dependents call it.
 const PACKAGE: &str = "llmnode";
 
 /// Read once for each package: an editor expands those of a whole workspace in one process.
 pub(crate) fn name_of_dependency() -> String {
+    // The last folder and its answer.
     static LAST: Mutex<Option<(OsString, String)>> = Mutex::new(None);
     let Some(folder) = std::env::var_os("CARGO_MANIFEST_DIR") else {
         return PACKAGE.to_owned();
@@ -33,9 +37,11 @@ pub(crate) fn name_of_dependency() -> String {
 }
 
 /// `None` if no dependency is the package, or several are.
+/// Of the dependency's own entry, `package` counts; of an inherited one, that of
+/// the workspace.
 fn read(folder: &Path) -> Option<String> {
     let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).ok()?;
-    let mut own = vec![];
+    let mut names = vec![];
     let mut inherited = None;
     for (name, dependency) in dependencies(&manifest, &[]) {
         let package = if dependency.inherits {
@@ -47,16 +53,17 @@ fn read(folder: &Path) -> Option<String> {
             dependency.package
         };
         if package.as_deref().unwrap_or(&name) == PACKAGE {
-            own.push(name);
+            names.push(name);
         }
     }
-    match &own[..] {
+    match &names[..] {
         [name] => Some(name.replace('-', "_")),
         _ => None,
     }
 }
 
 /// The dependencies of the nearest manifest that has a workspace.
+/// Upwards from the package, as cargo does; a package may be its own workspace.
 fn workspace(folder: &Path, manifest: &str) -> BTreeMap<String, Dependency> {
     let above = folder.ancestors().skip(1);
     let above = above.filter_map(|folder| std::fs::read_to_string(folder.join("Cargo.toml")).ok());
@@ -72,13 +79,15 @@ fn workspace(folder: &Path, manifest: &str) -> BTreeMap<String, Dependency> {
         .unwrap_or_default()
 }
 
+/// What an entry says that matters here.
 #[derive(Default)]
 struct Dependency {
     package: Option<String>,
     inherits: bool,
 }
 
-/// By the key, those of all targets and of tests included. `of`: the table that holds the tables of dependencies.
+/// By the key, those of all targets and of tests included. `of`: the table that
+/// holds the tables of dependencies.
 fn dependencies(manifest: &str, of: &[&str]) -> BTreeMap<String, Dependency> {
     let mut found = BTreeMap::<String, Dependency>::new();
     for Leaf { keys, value } in leaves(manifest) {
@@ -90,6 +99,8 @@ fn dependencies(manifest: &str, of: &[&str]) -> BTreeMap<String, Dependency> {
             ["target", _, rest @ ..] => rest,
             keys => keys,
         };
+        // `dependencies.NAME.KEY`, however it is spelt: as a table, a dotted key or
+        // an inline table.
         let [
             "dependencies" | "dev-dependencies" | "dev_dependencies",
             name,
@@ -114,6 +125,8 @@ struct Leaf<'a> {
     value: &'a str,
 }
 
+/// All values of the manifest. A header sets the table for what follows; `[[bin]]`
+/// is read like `[bin]`, since no dependency stands in one.
 fn leaves(manifest: &str) -> Vec<Leaf<'_>> {
     let mut found = vec![];
     let mut table = vec![];
@@ -126,12 +139,15 @@ fn leaves(manifest: &str) -> Vec<Leaf<'_>> {
     found
 }
 
+/// A value that is an inline table is opened, and its pairs come with the keys
+/// before them.
 fn pair<'a>(statement: &'a str, table: &[String], found: &mut Vec<Leaf<'a>>) {
     let mut sides = parts(statement, '=').into_iter();
     let (Some(key), Some(first)) = (sides.next(), sides.next()) else {
         return;
     };
     let keys: Vec<String> = table.iter().cloned().chain(keys(key)).collect();
+    // From the first part to the end: a value may have `=` in it.
     let value = statement[offset(statement, first)..].trim();
     match value
         .strip_prefix('{')
@@ -144,10 +160,12 @@ fn pair<'a>(statement: &'a str, table: &[String], found: &mut Vec<Leaf<'a>>) {
     }
 }
 
+/// Where a part begins that was cut out of the whole.
 fn offset(whole: &str, part: &str) -> usize {
     part.as_ptr() as usize - whole.as_ptr() as usize
 }
 
+/// The keys of `a."b.c".d`, without quotes.
 fn keys(dotted: &str) -> Vec<String> {
     parts(dotted, '.')
         .into_iter()
@@ -158,12 +176,13 @@ fn keys(dotted: &str) -> Vec<String> {
 /// What stands in quotes; escapes are not followed, since no name of a package has any.
 fn string(value: &str) -> Option<String> {
     let value = value.trim();
-    let inside = |quote| {
-        value
-            .strip_prefix(quote)
-            .and_then(|rest: &str| rest.strip_suffix(quote))
-    };
-    inside('"').or_else(|| inside('\'')).map(str::to_owned)
+    for quote in ['"', '\''] {
+        let rest = value.strip_prefix(quote);
+        if let Some(inside) = rest.and_then(|rest| rest.strip_suffix(quote)) {
+            return Some(inside.to_owned());
+        }
+    }
+    None
 }
 
 /// Splits at a separator outside of strings and brackets. Comments and what is empty are left out.
@@ -204,6 +223,7 @@ fn parts(text: &str, separator: char) -> Vec<&str> {
 }
 
 fn behind_string(text: &str, begins: usize, quote: char) -> usize {
+    // A string of three quotes ends at three, and may have one in it.
     let three = quote.to_string().repeat(3);
     let delimiter = if text[begins..].starts_with(&three) {
         three.as_str()
@@ -251,18 +271,21 @@ mod tests {
         for (index, (manifest, expected)) in [
             ("[dependencies]\nllmnode = \"0.1\"\n", Some("llmnode")),
             ("[dependencies]\nlm = { package = \"llmnode\", version = \"0.1\" } # renamed\n", Some("lm")),
-            ("[dependencies]\n'my-llm' = { version = '0.1', features = [\n  'a', # }\n], package = 'llmnode' }", Some("my_llm")),
+            ("[dependencies]\n'my-llm' = { version = '0.1', features = [\n  'a', # }\n], package = \
+              'llmnode' }", Some("my_llm")),
             ("[dependencies.lm]\npath = \"..\"\npackage = \"llmnode\"\n[features]\nb = []", Some("lm")),
             ("[dependencies]\nlm.package = \"llmnode\"\nlm.path = \"..\"\n", Some("lm")),
             ("dependencies = { lm = { package = \"llmnode\" } }", Some("lm")),
             ("[dev-dependencies]\nlm = { package = \"llmnode\" }", Some("lm")),
             ("[target.'cfg(unix)'.dependencies]\nlm = { package = \"llmnode\" }", Some("lm")),
             ("[target.\"cfg(not(any(windows)))\".dependencies.lm]\npackage = \"llmnode\"", Some("lm")),
-            ("[dependencies]\nlm = { package = \"llmnode\" }\n[dev-dependencies]\nlm = { package = \"llmnode\" }", Some("lm")),
+            ("[dependencies]\nlm = { package = \"llmnode\" }\n[dev-dependencies]\nlm = { package = \
+              \"llmnode\" }", Some("lm")),
             ("[dependencies]\nlm = { package = \"llmnode\" }\nother = { package = \"llmnode\" }", None),
             ("[dependencies]\nlm = { package = \"llmnode\" }\nllmnode = \"0.1\"", None),
             ("[dependencies]\nserde = \"1\"\n[patch.crates-io]\nlm = { package = \"llmnode\" }", None),
-            ("[package]\nname = \"llmnode\"\ndescription = \"\"\"\n[dependencies]\nlm = { package = \"llmnode\" }\n\"\"\"", None),
+            ("[package]\nname = \"llmnode\"\ndescription = \"\"\"\n[dependencies]\nlm = { package \
+              = \"llmnode\" }\n\"\"\"", None),
             ("# [dependencies]\n# lm = { package = \"llmnode\" }", None),
             ("[dependencies]\nlm = { package = ", None),
             ("= [ } \"", None),
@@ -276,7 +299,8 @@ mod tests {
 
     #[test]
     fn a_dependency_of_the_workspace() {
-        let above = "[workspace]\nmembers = ['a/*']\n[workspace.dependencies]\nlm = { package = 'llmnode' }\nllmnode = '0.1'";
+        let above = "[workspace]\nmembers = ['a/*']\n[workspace.dependencies]\nlm = { package = \
+                     'llmnode' }\nllmnode = '0.1'";
         let folder = in_folder(
             "workspace",
             &[

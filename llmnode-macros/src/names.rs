@@ -1,5 +1,11 @@
 //! Conversion of names between cases.
+//!
+//! A node `ChooseItem` is called `choose_item` in records, and a tool
+//! `search_files` is the type `SearchFiles`. Names are part of journals, so the
+//! rules cannot change.
 
+/// `HTTPServer` becomes `http_server`: a capital begins a word if a small letter is
+/// before or behind it.
 pub(crate) fn snake_case(name: &str) -> String {
     let mut snake = String::new();
     let mut before_is_lower = false;
@@ -19,6 +25,7 @@ pub(crate) fn snake_case(name: &str) -> String {
     snake
 }
 
+/// The name of the type that `#[tool]` makes of a function.
 pub(crate) fn camel_case(name: &str) -> String {
     let words = name.split('_').filter(|word| !word.is_empty());
     let camel: String = words

@@ -1,12 +1,16 @@
-//! `#[llm_node]`: parse, check, emit. On a fault it emits the item with stub impls, so that its uses compile.
+//! `#[llm_node]`: parse, check, emit. On a fault it emits the item with stub impls,
+//! so that its uses compile.
 //!
 //! In this order, of which each step may add faults and none stops the next:
 //!
-//! 1. The item is parsed. If `cfg` decides about arguments or fields, there is one expansion for each build, and the rest is done in it.
+//! 1. The item is parsed. If `cfg` decides about arguments or fields, there is one
+//!    expansion for each build, and the rest is done in it.
 //! 2. The arguments are parsed (`args.rs`). What is known of them by then is enough for stubs.
-//! 3. Helper attributes are taken off the fields (`field.rs`, `step.rs`), since the compiler does not know them.
-//! 4. `check.rs`: combinations of arguments that make no sense, then the variables of the prompts against fields and state
-//!    (`variables.rs`). It makes a `NodeModel` (`model.rs`) only if there is no fault so far.
+//! 3. Helper attributes are taken off the fields (`field.rs`, `step.rs`), since the
+//!    compiler does not know them.
+//! 4. `check.rs`: combinations of arguments that make no sense, then the variables
+//!    of the prompts against fields and state (`variables.rs`). It makes a
+//!    `NodeModel` (`model.rs`) only if there is no fault so far.
 //! 5. `emit.rs` writes the impls of that model, or `stub.rs` those of a node with faults.
 
 mod arc_state;

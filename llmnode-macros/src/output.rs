@@ -1,25 +1,31 @@
 //! `#[llm_output]`: the derives of an answer's type, and the traversal of its fields.
 //!
-//! In comes a struct or an enum, out goes the same with three derives (`Serialize`, `Deserialize`, `JsonSchema`; those that it has
-//! already are left to it), and the impls by which a call finds the validators of its fields. In this order:
+//! In comes a struct or an enum, out goes the same with three derives (`Serialize`,
+//! `Deserialize`, `JsonSchema`; those that it has already are left to it), and the
+//! impls by which a call finds the validators of its fields. In this order:
 //!
-//! 1. What other macros would report without a remedy is taken off and reported here: attributes that no derive has (`stray.rs`),
-//!    misspelt keys of serde and schemars, fields that borrow (`borrowed.rs`).
+//! 1. What other macros would report without a remedy is taken off and reported
+//!    here: attributes that no derive has (`stray.rs`), misspelt keys of serde and
+//!    schemars, fields that borrow (`borrowed.rs`).
 //! 2. The traversal is written from the fields as they are then (`validate/definition.rs`).
-//! 3. Last come the derives, since steps 1 and 2 decide what they may see: types of other crates lend their schema
-//!    (`foreign.rs`), and a type that borrows gets a stub for `Deserialize`.
+//! 3. Last come the derives, since steps 1 and 2 decide what they may see: types of
+//!    other crates lend their schema (`foreign.rs`), and a type that borrows gets a
+//!    stub for `Deserialize`.
 //!
-//! **A field whose type lacks the derives is several errors**, one of each place in serde's and schemars' code. A bound on the
-//! impls (`where Line: Serialize`) would be one, but the compiler proves it wherever the impl is used: a type that contains itself
-//! would not compile, by way of another type neither, and a macro sees one definition at a time. A field's type in place of a
-//! bound (`<Line as Part>::Same`) leaves such types alone, but each impl reports it anew. docs/errors.md has the words.
+//! **A field whose type lacks the derives is several errors**, one of each place in
+//! serde's and schemars' code. A bound on the impls (`where Line: Serialize`) would
+//! be one, but the compiler proves it wherever the impl is used: a type that
+//! contains itself would not compile, by way of another type neither, and a macro
+//! sees one definition at a time. A field's type in place of a bound (`<Line as
+//! Part>::Same`) leaves such types alone, but each impl reports it anew.
+//! docs/errors.md has the words.
 
 mod borrowed;
 mod foreign;
 mod stray;
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote};
+use quote::quote;
 use syn::{Attribute, DeriveInput, Item, Path, parse_quote};
 
 use crate::diagnostics::Errors;
@@ -48,7 +54,8 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
             return quote!(#other #errors);
         }
     };
-    let fault = "`#[llm_output]` stands above, and derives and traverses everything; keep it alone, with the arguments of both";
+    let fault = "`#[llm_output]` stands above, and derives and traverses everything; keep it \
+                 alone, with the arguments of both";
     if let Some(error) = item::take_doubled(&mut input.attrs, &["llm_output", "validate"], fault) {
         errors.push(error);
     }
@@ -70,22 +77,29 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     quote!(#input #definition #unread #errors)
 }
 
+/// The crate of a derive and its name.
 type Derive = (&'static str, &'static str);
 
 const DESERIALIZE: Derive = ("serde", "Deserialize");
 
 const JSON_SCHEMA: Derive = ("schemars", "JsonSchema");
 
+/// What an output is made of: it is read, written into conversations and journals,
+/// and described to a model.
 const NEEDED: [Derive; 3] = [("serde", "Serialize"), DESERIALIZE, JSON_SCHEMA];
 
+/// Derives that the user wrote stay: they may have attributes that ours would not
+/// know.
 fn missing_derives(attributes: &[Attribute]) -> Vec<Derive> {
-    let own: Vec<_> = definition::derives(attributes).collect();
+    let derived: Vec<_> = definition::derives(attributes).collect();
     NEEDED
         .into_iter()
-        .filter(|(_, name)| !own.iter().any(|own| own == name))
+        .filter(|(_, name)| !derived.iter().any(|one| one == name))
         .collect()
 }
 
+/// By paths into the crate's own `__private`, so that the program depends on
+/// neither serde nor schemars.
 fn derive(derives: &[Derive], krate: &Path) -> Option<Attribute> {
     let private = quote!(#krate::__private);
     let derives: Vec<_> = derives
@@ -109,7 +123,9 @@ fn stub_deserialize(input: &DeriveInput, krate: &Path) -> TokenStream {
     generated! {
         #[automatically_derived]
         impl #impl_generics #serde::Deserialize<'de> for #ident #ty_generics #where_clause {
-            fn deserialize<__D: #serde::Deserializer<'de>>(_: __D) -> ::core::result::Result<Self, __D::Error> {
+            fn deserialize<__D: #serde::Deserializer<'de>>(
+                _: __D,
+            ) -> ::core::result::Result<Self, __D::Error> {
                 ::core::unreachable!()
             }
         }
@@ -118,10 +134,8 @@ fn stub_deserialize(input: &DeriveInput, krate: &Path) -> TokenStream {
 
 /// The user need not depend on the derives' crates.
 fn crate_attributes(krate: &Path) -> [Attribute; 2] {
-    let path =
-        |name: &str| format!("{}::__private::{name}", krate.to_token_stream()).replace(' ', "");
-    let serde = path("serde");
-    let schemars = path("schemars");
+    let serde = crate_path::private_path(krate, "serde");
+    let schemars = crate_path::private_path(krate, "schemars");
     [
         parse_quote!(#[serde(crate = #serde)]),
         parse_quote!(#[schemars(crate = #schemars)]),

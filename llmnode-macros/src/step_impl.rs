@@ -1,4 +1,14 @@
 //! `#[step]`: a step written by hand in one impl, whose items go to the traits that they belong to.
+//!
+//! A step is a node that runs and then decides, so the runtime has three traits for
+//! it: `Node` (output and name), `Exec` (the work), `Step` (before and after). By
+//! hand that is three impls, with types named several times. The attribute takes
+//! one impl in which all items stand side by side, and sorts them by their names.
+//! What is left out gets a default that does nothing; what may not be left out is
+//! reported by the compiler.
+//!
+//! Items stay the user's tokens, but for `Self::Output`: it is the node's in an
+//! impl of `Node`, and ambiguous in one of `Step`, which has a type of that name.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -14,9 +24,11 @@ use crate::macro_args::{Grammar, parse_arguments};
 use crate::names::snake_case;
 use crate::{crate_path, item};
 
-const WANTED: &str = "`#[step]` goes on `impl Step<World> for Node`, or on one of `BatchStep`, with those of `prep`, `exec` and `post` that \
-                      the node needs";
+const WANTED: &str = "`#[step]` goes on `impl Step<World> for Node`, or on one of `BatchStep`, \
+                      with those of `prep`, `exec` and `post` that the node needs";
 
+/// `impl Step<State> for Node` or one of `BatchStep`; another trait is left as it
+/// is.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let parsed = match item::parse(item) {
         Ok(parsed) => parsed,
@@ -46,6 +58,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     quote!(#impls #errors)
 }
 
+/// The trait's argument with its brackets, for the impls of the other traits.
 fn state(written: &ItemImpl) -> Option<AngleBracketedGenericArguments> {
     let PathSegment { ident, arguments } = written.trait_.as_ref()?.0.segments.last()?;
     match arguments {
@@ -56,12 +69,14 @@ fn state(written: &ItemImpl) -> Option<AngleBracketedGenericArguments> {
     }
 }
 
+/// Which trait an item belongs to.
 enum TraitKind {
     Node,
     Exec,
     Step,
 }
 
+/// By its name; an unknown one goes to the step, where the compiler reports it.
 fn trait_of(item: &ImplItem) -> TraitKind {
     let name = match item {
         ImplItem::Type(item) => &item.ident,
@@ -76,6 +91,7 @@ fn trait_of(item: &ImplItem) -> TraitKind {
     }
 }
 
+/// Three impls with the generics of the one.
 fn impls(written: &ItemImpl, state: &AngleBracketedGenericArguments, krate: &Path) -> TokenStream {
     let mut node = written.clone();
     let mut exec = written.clone();
@@ -101,6 +117,8 @@ fn impls(written: &ItemImpl, state: &AngleBracketedGenericArguments, krate: &Pat
         node.items
             .push(parse_quote!(const NAME: &'static ::core::primitive::str = #name;));
     }
+    // `Node` is not for a state: a parameter that is only the state's would be
+    // unconstrained.
     node.generics = without_state(&node.generics, &node.self_ty);
     let output_type = quote!(<Self as #krate::__private::Node>::Output);
     let written_output = node.items.iter().find_map(|item| match item {
@@ -119,12 +137,16 @@ fn impls(written: &ItemImpl, state: &AngleBracketedGenericArguments, krate: &Pat
     quote!(#node #exec #step)
 }
 
-/// `Self::Output` becomes the node's: the step has a type of that name. `ty`: for a pattern or a struct expression.
+/// `Self::Output` becomes the node's: the step has a type of that name. `ty`: for a
+/// pattern or a struct expression. Parsed anew after the replacement; an item that
+/// does not parse stays.
 fn output_of_node(item: &ImplItem, output_type: &TokenStream, ty: &TokenStream) -> ImplItem {
     syn::parse2(replace_self_output(item.to_token_stream(), output_type, ty))
         .unwrap_or_else(|_| item.clone())
 }
 
+/// `made`: the tokens so far. In front of a brace stands the type itself, as an
+/// associated type cannot begin a struct expression.
 fn replace_self_output(
     tokens: TokenStream,
     output_type: &TokenStream,
@@ -136,16 +158,7 @@ fn replace_self_output(
             *group = regrouped(group, replace_self_output(group.stream(), output_type, ty));
         }
     }
-    let is = |token: Option<&TokenTree>, text: &str| {
-        token.is_some_and(|token| token.to_string() == text)
-    };
-    let is_path = |at: &[TokenTree], names: &[&str]| {
-        names
-            .iter()
-            .enumerate()
-            .all(|(index, name)| is(at.get(index), name))
-    };
-    let mut made = TokenStream::new();
+    let mut replaced = TokenStream::new();
     let mut rest = tokens.as_slice();
     while let Some(first) = rest.first() {
         let length = [
@@ -153,24 +166,37 @@ fn replace_self_output(
             &["<", "Self", ">", ":", ":", "Output"],
         ]
         .into_iter()
-        .find(|names| is_path(rest, names))
+        .find(|texts| begins_with(rest, texts))
         .map_or(0, <[_]>::len);
         if length == 0 {
-            made.extend([first.clone()]);
+            replaced.extend([first.clone()]);
             rest = &rest[1..];
             continue;
         }
         rest = &rest[length..];
-        let is_literal = matches!(rest.first(), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace);
-        made.extend(if is_literal {
+        let is_literal = match rest.first() {
+            Some(TokenTree::Group(group)) => group.delimiter() == Delimiter::Brace,
+            _ => false,
+        };
+        replaced.extend(if is_literal {
             ty.clone()
         } else {
             output_type.clone()
         });
     }
-    made
+    replaced
 }
 
+/// Whether the tokens begin with these.
+fn begins_with(tokens: &[TokenTree], texts: &[&str]) -> bool {
+    let Some(beginning) = tokens.get(..texts.len()) else {
+        return false;
+    };
+    let mut pairs = beginning.iter().zip(texts);
+    pairs.all(|(token, text)| token.to_string() == **text)
+}
+
+/// Whether the impl has an item of the name.
 fn has(written: &ItemImpl, name: &str) -> bool {
     written.items.iter().any(|item| match item {
         ImplItem::Const(item) => item.ident == name,
@@ -180,7 +206,9 @@ fn has(written: &ItemImpl, name: &str) -> bool {
     })
 }
 
-/// The compiler reports items that may not be left out: an `exec` with an output, a `post` with an `Action`.
+/// The compiler reports items that may not be left out: an `exec` with an output, a
+/// `post` with an `Action`. A `prep` by `Default`, an `exec` without work, a `post`
+/// without a decision. A batch needs a `prep`: an empty list would be no default.
 fn default_items(
     written: &ItemImpl,
     state: &AngleBracketedGenericArguments,
@@ -194,10 +222,10 @@ fn default_items(
         .is_some_and(|(path, _)| is_named(path, "BatchStep"));
     let mut parts: Vec<ImplItem> = vec![];
     if !has(written, "prep") && !batch {
-        let made = quote_spanned!(node.span()=> <Self as ::core::default::Default>::default());
+        let default = quote_spanned!(node.span()=> <Self as ::core::default::Default>::default());
         parts.push(parse_quote!(
             async fn prep(_: &#state) -> #private::Prepared<Self> {
-                ::core::result::Result::Ok(#made)
+                ::core::result::Result::Ok(#default)
             }
         ));
     }
@@ -219,7 +247,7 @@ fn default_items(
         type Action = #action;
     ));
     if !has(written, "post") {
-        let (made, outputs) = if batch {
+        let (receiver, outputs) = if batch {
             (
                 quote!(_: ::std::vec::Vec<Self>),
                 quote!(::std::vec::Vec<<Self as #private::Node>::Output>),
@@ -228,7 +256,7 @@ fn default_items(
             (quote!(self), quote!(<Self as #private::Node>::Output))
         };
         parts.push(parse_quote!(
-            fn post(#made, _: #outputs, _: &mut #state) -> #private::Posted<Self::Action> {
+            fn post(#receiver, _: #outputs, _: &mut #state) -> #private::Posted<Self::Action> {
                 ::core::result::Result::Ok(())
             }
         ));
@@ -236,6 +264,7 @@ fn default_items(
     parts
 }
 
+/// The action, as the first argument of the `Result` that `post` returns.
 fn returned_by_post(written: &ItemImpl) -> Option<Type> {
     let post = written.items.iter().find_map(|item| match item {
         ImplItem::Fn(item) if item.sig.ident == "post" => Some(item),
@@ -260,6 +289,7 @@ fn returned_by_post(written: &ItemImpl) -> Option<Type> {
     }
 }
 
+/// The trait that the impl is of; its other parts stay.
 fn set_trait(written: &mut ItemImpl, path: Path) {
     if let Some((of, _)) = &mut written.trait_ {
         *of = path;
@@ -270,9 +300,11 @@ fn type_name(ty: &Type) -> String {
     last_name(ty).map_or_else(|| ty.to_token_stream().to_string(), ToString::to_string)
 }
 
+/// Without the parameters that the node's type does not mention, and without bounds
+/// on them.
 fn without_state(generics: &Generics, node: &Type) -> Generics {
     let mut kept = generics.clone();
-    let mut own = syn::punctuated::Punctuated::new();
+    let mut of_node = syn::punctuated::Punctuated::new();
     let mut left = vec![];
     for param in std::mem::take(&mut kept.params) {
         let name = match &param {
@@ -281,12 +313,12 @@ fn without_state(generics: &Generics, node: &Type) -> Generics {
             GenericParam::Lifetime(param) => &param.lifetime.ident,
         };
         if mentions(node.to_token_stream(), &|found| found == name) {
-            own.push(param);
+            of_node.push(param);
         } else {
             left.push(name.clone());
         }
     }
-    kept.params = own;
+    kept.params = of_node;
     if let Some(clause) = &mut kept.where_clause {
         let bounds = std::mem::take(&mut clause.predicates);
         clause.predicates = bounds

@@ -1,15 +1,22 @@
 //! Durations in arguments: `500ms`, `1.5s`, `2m`, and ranges of them.
+//!
+//! syn reads `500ms` as a number with the suffix `ms`, so times need no quotes.
+//! They are kept as whole milliseconds: nothing in a call depends on less, and they
+//! compare without rounding.
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use syn::parse::ParseStream;
 use syn::{Error, Lit, RangeLimits, Token};
 
+/// Each in milliseconds.
 const UNITS: [(&str, f64); 4] = [("ms", 1.0), ("s", 1e3), ("m", 60e3), ("h", 3600e3)];
 
+/// Milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Time(u64);
 
 impl Time {
+    /// Up to what may follow: a range of waits has a second one.
     pub(crate) fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         if !input.peek(Lit) {
             return Err(input.error(TIME_SYNTAX));
@@ -18,6 +25,7 @@ impl Time {
         Self::read(&literal).map_err(|message| Error::new(literal.span(), message))
     }
 
+    /// For arguments that are one time and no wait.
     pub(crate) fn parse_single(input: ParseStream<'_>) -> syn::Result<Self> {
         let time = Self::parse(input)?;
         if input.peek(Token![..]) {
@@ -26,6 +34,7 @@ impl Time {
         Ok(time)
     }
 
+    /// A deadline of 0 would end every call before it began.
     pub(crate) fn parse_above_zero(input: ParseStream<'_>, key: &Ident) -> syn::Result<Self> {
         let at = input.span();
         let time = Self::parse_single(input)?;
@@ -35,6 +44,7 @@ impl Time {
         Ok(time)
     }
 
+    /// A product of decimals may miss a whole number by its last bit.
     fn read(literal: &Lit) -> Result<Self, String> {
         let (digits, unit) = match literal {
             Lit::Int(number) => (number.base10_digits(), number.suffix()),
@@ -79,6 +89,7 @@ const TIME_SYNTAX: &str = "a time is written `500ms`, `10s`, `1.5s`, `2m` or `1h
 const MAX_MILLISECONDS: f64 = 365.0 * 24.0 * 3600e3;
 
 /// `10s`, or `1s..60s`.
+/// A fixed time, or one that doubles from the first to the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wait {
     pub(crate) from: Time,
@@ -95,6 +106,7 @@ impl Wait {
         if !input.peek(Token![..]) {
             return Ok(Self { from, to: from });
         }
+        // `1s..=60s` is refused, so that there is one way to write it.
         let dots: RangeLimits = input.parse().map_err(|_| input.error(RANGE_SYNTAX))?;
         if input.is_empty() || input.peek(Token![,]) || matches!(dots, RangeLimits::Closed(_)) {
             return Err(Error::new_spanned(dots, RANGE_SYNTAX));

@@ -1,13 +1,17 @@
 //! `#[tool]`: makes a function a node, whose arguments a model writes.
 //!
-//! Parameters by value come from the model. References come from the program: the state, and the context. The exceptions
-//! are `&str` and slices, which borrow from the arguments.
+//! Parameters by value come from the model. References come from the program: the
+//! state, and the context. The exceptions are `&str` and slices, which borrow from
+//! the arguments.
 //!
-//! The function stays as it is. Beside it stands a struct with the arguments as owned fields (`owned.rs`), which is a node: its
-//! `exec` calls the function. The path is the same as of the other macros:
+//! The function stays as it is. Beside it stands a struct with the arguments as
+//! owned fields (`owned.rs`), which is a node: its `exec` calls the function. The
+//! path is the same as of the other macros:
 //!
-//! 1. `args.rs` and `parameter.rs` parse the attribute and say of each parameter where its value comes from.
-//! 2. `model.rs` is the tool that is right; on a fault there is none, and the struct gets stub impls.
+//! 1. `args.rs` and `parameter.rs` parse the attribute and say of each parameter
+//!    where its value comes from.
+//! 2. `model.rs` is the tool that is right; on a fault there is none, and the
+//!    struct gets stub impls.
 //! 3. `emit.rs` writes the struct and its impls, `arguments.rs` how the model's JSON becomes it.
 
 mod args;
@@ -37,9 +41,11 @@ use name::tool_name_error;
 
 const LISTS: [(&str, &str); 1] = [("choices", choices::EXAMPLE)];
 
-const WANTED: &str = "`#[tool]` goes on a function, such as `async fn search(word: String, state: &World) -> Result<Vec<Hit>, ShelfError>`";
+const WANTED: &str = "`#[tool]` goes on a function, such as `async fn search(word: String, state: \
+                      &World) -> Result<Vec<Hit>, ShelfError>`";
 
-const ON_A_STRUCT: &str = "`#[tool]` goes on a function; a struct becomes a tool by the word `tool`: `#[llm_node(tool, prompt = \"…\")]`";
+const ON_A_STRUCT: &str = "`#[tool]` goes on a function; a struct becomes a tool by the word \
+                           `tool`: `#[llm_node(tool, prompt = \"…\")]`";
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let parsed = match item::parse(item) {
@@ -57,6 +63,8 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         hint,
         ..Grammar::of_values("tool", &VALUES)
     };
+    // Someone who writes a description as an argument gets the hint that it is a
+    // doc comment, and not that one is missing, too.
     let describes = mentions(arguments.clone(), &|key| {
         ["description", "desc", "doc"]
             .iter()
@@ -91,6 +99,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         args: &args,
     };
     check_choices(&model, &mut errors);
+    // A method gets no stub: a struct cannot stand within an impl.
     let tool = match (errors.is_empty(), is_method) {
         (true, _) => Some(emit::emit(&model)),
         (false, false) => Some(emit::stub_of_function(&model)),
@@ -113,18 +122,22 @@ fn stub_of_struct(item: &ItemStruct, args: &ToolArgs) -> Option<TokenStream> {
     Some(emit::stub(&item.ident, &name, &krate))
 }
 
+/// As for nodes; the state is a parameter here.
 fn check_choices(model: &ToolModel<'_>, errors: &mut Errors) {
     if let Some(at) = items(&model.args.choices)
         .iter()
         .find_map(Choice::state)
         .filter(|_| model.state().is_none())
     {
-        let message = "`state` is the program's state, and this tool takes none; add a parameter such as `state: &World`";
+        let message = "`state` is the program's state, and this tool takes none; add a parameter \
+                       such as `state: &World`";
         errors.push(Error::new(at, message));
     }
 }
 
 /// `describes`: an argument was intended as the description.
+/// What the function is, apart from its parameters. Each fault is independent of
+/// the others.
 fn check(function: &ItemFn, args: &ToolArgs, describes: bool, errors: &mut Errors) {
     let signature = &function.sig;
     if let Some(receiver) = signature
@@ -132,18 +145,14 @@ fn check(function: &ItemFn, args: &ToolArgs, describes: bool, errors: &mut Error
         .iter()
         .find(|input| matches!(input, FnArg::Receiver(_)))
     {
-        let message = "a tool is a function without `self`; write it outside of the `impl`, with `state: &World` for what it needs";
+        let message = "a tool is a function without `self`; write it outside of the `impl`, with \
+                       `state: &World` for what it needs";
         errors.push(Error::new_spanned(receiver, message));
     }
     // The lifetime belongs to a reference that was already reported.
-    let explained = |parameter: &&GenericParam| {
-        !errors.is_empty() && matches!(parameter, GenericParam::Lifetime(_))
-    };
-    if let Some(parameter) = signature
-        .generics
-        .params
-        .first()
-        .filter(|parameter| !explained(parameter))
+    let explains_lifetimes = !errors.is_empty();
+    if let Some(parameter) = signature.generics.params.first()
+        && !(explains_lifetimes && matches!(parameter, GenericParam::Lifetime(_)))
     {
         let message =
             "a tool has one schema, so its function cannot be generic; write the types out";

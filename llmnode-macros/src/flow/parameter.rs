@@ -7,10 +7,13 @@ use syn::{Error, Ident, Token};
 use super::parse_util::unconditional;
 use super::syntax::{Parameter, StateField};
 
+/// Also for someone who puts the steps into braces, as other languages of flows do;
+/// these are then taken for parameters.
 fn expected(at: Span) -> Error {
     Error::new(
         at,
-        "a parameter is written `name: Type`, or `name: Type => state.field`; the steps of a flow follow a `:`, without braces",
+        "a parameter is written `name: Type`, or `name: Type => state.field`; the steps of a flow \
+         follow a `:`, without braces",
     )
 }
 
@@ -20,6 +23,7 @@ impl Parse for Parameter {
         let vis = input.parse()?;
         let at = input.span();
         let ident: Ident = input.parse().map_err(|_| expected(at))?;
+        // `a::b` begins like `a: Type`, and is no parameter.
         if !input.peek(Token![:]) || input.peek(Token![::]) {
             return Err(expected(ident.span()));
         }
@@ -43,6 +47,8 @@ impl Parse for StateField {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let at = input.span();
         let read = input
+            // Read as an expression, since that is what a path of fields is to syn;
+            // numbers of tuples are read right only so.
             .call(syn::Expr::parse_without_eager_brace)
             .ok()
             .and_then(|state_field| Self::of(&state_field));
@@ -56,6 +62,7 @@ impl Parse for StateField {
 }
 
 impl StateField {
+    /// From the outside in: the last member is the outermost expression.
     fn of(expr: &syn::Expr) -> Option<Self> {
         match expr {
             syn::Expr::Field(field) => {

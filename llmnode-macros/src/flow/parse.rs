@@ -1,4 +1,11 @@
 //! Parses a flow. After a fault in one step, parsing continues behind the next comma.
+//!
+//! ```text
+//! flow = [attributes] [visibility] Name ( State ) [ { parameters } ] [ -> Action ] { , option = value } : steps
+//! ```
+//!
+//! Between the state and the colon, parts may come in any order: nobody remembers
+//! which, and there is no ambiguity.
 
 use proc_macro2::{Spacing, TokenTree};
 use syn::ext::IdentExt;
@@ -13,6 +20,7 @@ use crate::diagnostics::{Errors, list, unknown};
 use crate::literals::{integer, non_empty, text};
 use crate::macro_args::fill;
 
+/// With a name, since a number alone would say nothing.
 const OPTIONS: [&str; 3] = ["steps", "name", "crate"];
 
 /// Fails only if not even the name could be parsed.
@@ -31,8 +39,11 @@ pub(crate) fn flow(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<F
     Ok(flow)
 }
 
+/// What must be there for the flow to have a name, and so a stub.
 fn begin(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Flow> {
     let mut attrs = attributes(input)?;
+    // A `cfg` within a flow cannot be evaluated here; see `cfg.rs`. On the flow
+    // itself it stands above the invocation.
     for error in attrs
         .extract_if(.., |attribute| conditional(attribute).is_some())
         .filter_map(|condition| conditional(&condition))
@@ -58,6 +69,8 @@ fn begin(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Flow> {
     })
 }
 
+/// From the state to the colon before the first step. Each part is taken at its
+/// first token, and is refused where it stands a second time.
 fn head(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::Result<()> {
     if input.peek(Token![<]) {
         return Err(input.error(
@@ -71,6 +84,7 @@ fn head(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::Re
     }
     let state;
     let parentheses = parenthesized!(state in input);
+    // A state that could not be read leaves no flow that could be checked further.
     flow.state = state.parse().ok().filter(|_| state.is_empty());
     if flow.state.is_none() {
         return Err(Error::new(
@@ -92,15 +106,20 @@ fn head(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::Re
         } else if input.peek(token::Brace) && flow.parameters.is_none() {
             let mut faults = Errors::default();
             let read = parameters(input, &mut faults);
-            let goes_on = input.peek(Token![:]) || input.peek(Token![,]) || input.peek(Token![->]);
+            // Faults in the parameters are reported one by one if the flow goes on
+            // behind them. If it does not, the braces were meant for something
+            // else, and that is the one error.
+            let continues =
+                input.peek(Token![:]) || input.peek(Token![,]) || input.peek(Token![->]);
             flow.parameters = Some(read?);
             match faults.into_result() {
-                Err(error) if goes_on => errors.push(error),
+                Err(error) if continues => errors.push(error),
                 judged => judged?,
             }
         } else if input.peek(Token![,]) {
             option(input, flow, errors)?;
         } else {
+            // What stands there in place of the colon, for the message.
             let found = input
                 .cursor()
                 .token_tree()
@@ -114,6 +133,7 @@ fn head(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::Re
     }
 }
 
+/// A flow is stored, sent between threads and continued by another process.
 fn check_static(ty: &Option<Type>, what: &str) -> syn::Result<()> {
     match non_static_lifetime(ty) {
         Some(at) => Err(Error::new(
@@ -124,8 +144,11 @@ fn check_static(ty: &Option<Type>, what: &str) -> syn::Result<()> {
     }
 }
 
+/// One option behind a comma. An unknown one is skipped, so that the steps are
+/// read.
 fn option(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::Result<()> {
     input.parse::<Token![,]>()?;
+    // A comma before the colon.
     if input.peek(Token![:]) {
         return Ok(());
     }
@@ -137,14 +160,15 @@ fn option(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::
     })?;
     let name = key.to_string();
     if !OPTIONS.contains(&&*name) {
-        let known = format!("there are {}", list(OPTIONS));
+        let options = format!("there are {}", list(OPTIONS));
         errors.push(Error::new(
             key.span(),
-            unknown("a flow has no option", &name, OPTIONS, &known),
+            unknown("a flow has no option", &name, OPTIONS, &options),
         ));
         skip_option(input);
         return Ok(());
     }
+    // Looked up before the value is read: it would be read into the same slot.
     let is_parsed = match name.as_str() {
         "steps" => flow.steps.is_some(),
         "name" => flow.name.is_some(),
@@ -186,6 +210,7 @@ fn value(input: ParseStream<'_>, flow: &mut Flow, key: Ident) -> syn::Result<()>
 }
 
 /// A single colon ends an option; `::` does not.
+/// To the next comma, or to the colon that begins the steps.
 fn skip_option(input: ParseStream<'_>) {
     let mut in_path = false;
     while !input.is_empty() && !input.peek(Token![,]) {
@@ -200,6 +225,7 @@ fn skip_option(input: ParseStream<'_>) {
     }
 }
 
+/// Two of one name would be two fields of one name.
 fn parameters(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Vec<Parameter>> {
     let content = braces(input)?;
     let mut list = Vec::<Parameter>::new();

@@ -21,6 +21,8 @@ pub(super) fn items(
             errors.push(error);
             skip_to_comma(input);
         }
+        // A `;` in place of a comma is a habit; it is reported, and read as the
+        // comma.
         if let Err(error) = comma_or_end(input, what) {
             errors.push(error);
             input.parse::<Option<Token![;]>>()?;
@@ -40,6 +42,7 @@ pub(super) fn attributes(input: ParseStream<'_>) -> syn::Result<Vec<Attribute>> 
     })
 }
 
+/// Attributes of a part of a flow, none of which may be a condition.
 pub(super) fn unconditional(input: ParseStream<'_>) -> syn::Result<Vec<Attribute>> {
     let attributes = attributes(input)?;
     match attributes.iter().find_map(conditional) {
@@ -52,15 +55,19 @@ pub(super) fn conditional(attribute: &Attribute) -> Option<Error> {
     refusal(attribute, "a flow", "flow!")
 }
 
+/// A function, since syn's macro needs a variable that is declared before it.
 pub(super) fn braces<'a>(input: ParseStream<'a>) -> syn::Result<syn::parse::ParseBuffer<'a>> {
     let content;
     braced!(content in input);
     Ok(content)
 }
 
+/// The place of the first lifetime that is not `'static`, by tokens: types that are
+/// written as macros or with arguments of constants are seen, too.
 pub(super) fn non_static_lifetime(ty: &impl ToTokens) -> Option<Span> {
     let mut after = None;
     for token in ty.to_token_stream() {
+        // The token behind a quote is the lifetime's name.
         if let Some(at) = after.take_if(|_| token.to_string() != "static") {
             return Some(at);
         }

@@ -1,4 +1,9 @@
 //! The patterns of a step's actions.
+//!
+//! Patterns are the user's and stay so; the compiler checks them against the
+//! action's type. Two things are looked at here: whether one matches everything,
+//! which a flow forbids for enums, and what the arrow is called in outlines and on
+//! pages.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -6,6 +11,8 @@ use syn::{Lit, Pat};
 
 use super::step::text;
 
+/// Whether it is a pattern of a text or a number, whose values cannot all be
+/// listed.
 pub(super) fn is_open_ended(pattern: &Pat) -> bool {
     match pattern {
         Pat::Lit(literal) => !matches!(literal.lit, Lit::Bool(_)),
@@ -16,6 +23,7 @@ pub(super) fn is_open_ended(pattern: &Pat) -> bool {
     }
 }
 
+/// The part that matches everything, if there is one.
 pub(super) fn catch_all_pattern(pattern: &Pat) -> Option<&Pat> {
     match pattern {
         Pat::Wild(_) | Pat::Rest(_) => Some(pattern),
@@ -34,6 +42,10 @@ pub(super) fn catch_all_pattern(pattern: &Pat) -> Option<&Pat> {
 }
 
 /// `Name { .. }` cannot bind everything if the name is unknown.
+/// A pattern `Search` is a variant if one of that name is in scope, and a new
+/// variable otherwise, which matches everything without a word. Written as `Search
+/// { .. }`, which is right for a unit variant too, it is an error if there is no
+/// such variant.
 pub(super) fn strict(pattern: &Pat) -> TokenStream {
     match pattern {
         Pat::Ident(name) if name.subpat.is_none() && is_variant(&text(&name.ident)) => {
@@ -47,12 +59,15 @@ pub(super) fn strict(pattern: &Pat) -> TokenStream {
     }
 }
 
+/// `Search`, but neither `search` nor `SEARCH`, which may be a constant. One letter
+/// is a variant.
 fn is_variant(name: &str) -> bool {
     let mut letters = name.chars();
     letters.next().is_some_and(char::is_uppercase)
         && letters.all(|c| !c.is_lowercase()) != (name.len() > 1)
 }
 
+/// The variant of `Decision::Search`.
 fn last(path: &syn::Path) -> String {
     path.segments
         .last()
@@ -60,6 +75,7 @@ fn last(path: &syn::Path) -> String {
         .unwrap_or_default()
 }
 
+/// As short as it can be told apart: the variant without its type and its fields.
 pub(super) fn edge_label(pattern: &Pat) -> String {
     match pattern {
         Pat::Ident(ident) => text(&ident.ident),

@@ -1,5 +1,11 @@
 //! Reachability in a graph whose first step is the start.
+//!
+//! `unreached` goes forward from the start, `stuck` backward from the ends. Both
+//! mark what they come by, so a circle costs nothing, and are linear in the edges
+//! for each start.
 
+/// `edges[a]` are the steps that may follow `a`; `out[a]` says whether the flow may
+/// end after it.
 #[derive(Debug)]
 pub(crate) struct Graph {
     pub(crate) edges: Vec<Vec<usize>>,
@@ -9,28 +15,34 @@ pub(crate) struct Graph {
 impl Graph {
     /// Omits steps that follow from other unreached ones.
     pub(crate) fn unreached(&self) -> Vec<usize> {
-        let from = |step: usize| {
-            let mut reached = vec![false; self.edges.len()];
-            mark(&self.edges, step, &mut reached);
-            reached
-        };
-        let mut reached = from(0);
+        // A step that is only reached from an unreached one is not reported: it
+        // will be reached when the other is. So each unreached step takes those off
+        // the list that it leads to, whether they came before it or will come.
+        let mut reached = self.reached_from(0);
         let mut unreached = vec![];
         for step in 0..self.edges.len() {
             if !reached[step] {
-                let own = from(step);
-                unreached.retain(|other: &usize| !own[*other]);
+                let from_step = self.reached_from(step);
+                unreached.retain(|other: &usize| !from_step[*other]);
                 unreached.push(step);
-                reached
-                    .iter_mut()
-                    .zip(own)
-                    .for_each(|(reached, own)| *reached |= own);
+                for (index, is_reached) in from_step.into_iter().enumerate() {
+                    reached[index] |= is_reached;
+                }
             }
         }
         unreached
     }
 
+    /// Whether each step is reached from this one, which reaches itself.
+    fn reached_from(&self, step: usize) -> Vec<bool> {
+        let mut reached = vec![false; self.edges.len()];
+        mark(&self.edges, step, &mut reached);
+        reached
+    }
+
+    /// Steps from which no path leads to an end.
     pub(crate) fn stuck(&self) -> Vec<usize> {
+        // The same graph with its arrows turned around.
         let mut back = vec![vec![]; self.edges.len()];
         for (from, edges) in self.edges.iter().enumerate() {
             edges.iter().for_each(|to| back[*to].push(from));
@@ -43,6 +55,7 @@ impl Graph {
     }
 }
 
+/// Depth first, with the stack on the heap: a flow may have any number of steps.
 fn mark(edges: &[Vec<usize>], start: usize, marked: &mut [bool]) {
     let mut ahead = vec![start];
     while let Some(step) = ahead.pop() {

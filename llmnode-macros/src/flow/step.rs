@@ -1,4 +1,13 @@
 //! Parses the steps of a flow, and their targets.
+//!
+//! ```text
+//! step   = Type { "{ field: value }" | "as Label" | "in state.part" } => ( target | match { arms } )
+//! target = Label | end | end(value) | todo!()
+//! ```
+//!
+//! Errors are worded here and not taken from syn, which would say "expected `=>`"
+//! and leave open what the user wanted. Where a step is cut off, there is no token
+//! left to underline, and the step itself is.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -36,6 +45,8 @@ pub(super) fn parse_step(input: ParseStream<'_>, errors: &mut Errors) -> syn::Re
             break;
         }
     }
+    // Without `as`, the step is called by its type's last name. A tuple of steps
+    // has none, which `check.rs` reports.
     let label = label.or_else(|| last_name(&ty).cloned());
     if !input.peek(Token![=>]) {
         return Err(without_arrow(input, label.as_ref(), at));
@@ -67,6 +78,8 @@ fn step_type(input: ParseStream<'_>) -> syn::Result<Type> {
     }
 }
 
+/// References, functions and the like are types, but none of a step; the compiler's
+/// message for them would be about traits.
 fn may_be_step(ty: &Type) -> bool {
     match ty {
         Type::Path(path) => path.qself.is_none(),
@@ -77,10 +90,12 @@ fn may_be_step(ty: &Type) -> bool {
 /// `{ goal: state.goal.clone() }`, which a tuple of steps cannot have.
 fn field_values(input: ParseStream<'_>, ty: &Type) -> syn::Result<TokenStream> {
     let at = input.span();
-    let given = braces(input)?.parse::<TokenStream>()?;
-    let is_literal = syn::parse2::<syn::ExprStruct>(quote!(Step { #given })).is_ok();
+    let fields = braces(input)?.parse::<TokenStream>()?;
+    // The fields are kept as tokens, since they go into a struct expression of the
+    // same form. Parsed here once, to report what is none.
+    let is_literal = syn::parse2::<syn::ExprStruct>(quote!(Step { #fields })).is_ok();
     if is_literal && !matches!(bare(ty), Type::Tuple(_)) {
-        return Ok(given);
+        return Ok(fields);
     }
     let message = "braces after a step set its fields, such as `{ goal: state.goal.clone() }`";
     Err(Error::new(at, message))
@@ -96,6 +111,7 @@ fn without_arrow(input: ParseStream<'_>, label: Option<&Ident>, step: Span) -> E
     Error::new(if ends { step } else { input.span() }, message)
 }
 
+/// Doc comments are allowed and dropped: people comment their steps.
 fn no_attributes(input: ParseStream<'_>, of: &str) -> syn::Result<()> {
     match unconditional(input)?
         .iter()
@@ -109,6 +125,8 @@ fn no_attributes(input: ParseStream<'_>, of: &str) -> syn::Result<()> {
     }
 }
 
+/// The braces of a `match`. What stands between `match` and them is refused and
+/// passed over: a `match` always has the action of its step before it.
 fn arms(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Vec<Arm>> {
     let keyword: Token![match] = input.parse()?;
     if !input.peek(token::Brace) {
@@ -137,6 +155,7 @@ fn arms(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Vec<Arm>> {
     Ok(arms)
 }
 
+/// At the arm, or where it breaks off.
 fn no_arm(at: Span) -> Error {
     Error::new(
         at,
@@ -144,6 +163,9 @@ fn no_arm(at: Span) -> Error {
     )
 }
 
+/// Conditions are refused, but read, so that the arms behind are, too: what a flow
+/// does next is decided by `post`, where it can be tested, and the flow shows the
+/// decision.
 fn arm(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Arm> {
     no_attributes(input, "an arm")?;
     let at = input.span();
@@ -154,7 +176,8 @@ fn arm(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Arm> {
         let guard = input.span();
         errors.push(Error::new(
             guard,
-            "an arm cannot have a condition; decide in `post` or `route`, and return another action",
+            "an arm cannot have a condition; decide in `post` or `route`, and return another \
+             action",
         ));
         input.parse::<Token![if]>()?;
         input
@@ -178,8 +201,10 @@ fn no_target(at: Span) -> Error {
     )
 }
 
+/// A path is read first, since all four forms begin with one.
 fn target(input: ParseStream<'_>) -> syn::Result<Target> {
     let at = input.span();
+    // `todo!` needs the macro's name again.
     let begin = input.fork();
     let Ok(path) = input.call(Path::parse_mod_style) else {
         return Err(no_target(at));
@@ -214,21 +239,25 @@ fn target(input: ParseStream<'_>) -> syn::Result<Target> {
         Some(action) => Ok(Target::End(name.clone(), Some(Box::new(action)))),
         None => Err(Error::new(
             parentheses.span.join(),
-            "`end(…)` takes the value that the flow returns; a flow that returns nothing ends with `end`",
+            "`end(…)` takes the value that the flow returns; a flow that returns nothing ends with \
+             `end`",
         )),
     }
 }
 
 /// Refuses what belongs to the step, but is written behind an arrow's target.
+/// Three mistakes that come from other languages of flows: a label where it is used
+/// and not where it is given, type arguments, and values for the next step.
 fn label_alone(label: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
     if input.peek(Token![as]) {
-        let given = input
+        let behind_as = input
             .cursor()
             .token_tree()
             .and_then(|(_, behind)| behind.ident());
-        let given = given.map_or("Label".to_owned(), |(given, _)| given.to_string());
+        let new_label = behind_as.map_or("Label".to_owned(), |(name, _)| name.to_string());
         let message = format!(
-            "an arrow leads to a label; name the step by `{label} as {given} => …`, and write `{given}` here"
+            "an arrow leads to a label; name the step by `{label} as {new_label} => …`, and write \
+             `{new_label}` here"
         );
         return Err(input.error(message));
     }
@@ -239,13 +268,15 @@ fn label_alone(label: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
     }
     if input.peek(token::Brace) || input.peek(token::Paren) {
         let message = format!(
-            "an arrow passes no values, only `end(…)` does; let `post` write it to the state, and let `{label}` read it from there"
+            "an arrow passes no values, only `end(…)` does; let `post` write it to the state, and \
+             let `{label}` read it from there"
         );
         return Err(input.error(message));
     }
     Ok(())
 }
 
+/// `r#type` and `type` are one label.
 pub(super) fn text(label: &Ident) -> String {
     label.unraw().to_string()
 }

@@ -6,6 +6,8 @@ use super::emit::definition;
 use super::syntax::Flow;
 use crate::crate_path;
 
+/// As `emit`, without anything that depends on the steps. The state is a parameter:
+/// which one the flow takes may be what is wrong.
 pub(super) fn stub(flow: &Flow) -> TokenStream {
     let definition = definition(flow);
     let ident = &flow.ident;

@@ -1,4 +1,7 @@
 //! The syntax tree of `flow!`.
+//!
+//! As it was written: labels are not resolved and types not looked at. `Option`s
+//! are parts that may be missing, and those that had a fault.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -6,6 +9,7 @@ use syn::{Attribute, Expr, Ident, LitStr, Member, Pat, Path, Type, Visibility};
 
 use crate::macro_args::Slot;
 
+/// `pub Research(World) -> Found { file: PathBuf }, steps = 50: ..`
 pub(crate) struct Flow {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
@@ -43,6 +47,7 @@ pub(crate) struct FlowStep {
     pub(crate) exit: Exit,
 }
 
+/// `=> target`, or `=> match { .. }`.
 pub(crate) enum Exit {
     Arrow(Target),
     Match(Vec<Arm>),
@@ -54,6 +59,8 @@ pub(crate) struct Arm {
     pub(crate) target: Target,
 }
 
+/// `Label`, `end` with its value, or `todo!(..)` as it is written. The identifier
+/// of `end` is kept for its place.
 pub(crate) enum Target {
     Step(Ident),
     End(Ident, Option<Box<Expr>>),
@@ -61,6 +68,7 @@ pub(crate) enum Target {
 }
 
 impl Exit {
+    /// In the order in which they are written, which is that of the edges.
     pub(crate) fn targets(&self) -> Vec<&Target> {
         match self {
             Exit::Arrow(target) => vec![target],

@@ -1,4 +1,15 @@
 //! The arguments of `#[llm_node(…)]`.
+//!
+//! In: the tokens in the attribute's parentheses. Out: `NodeArgs`, a slot for each
+//! argument. Nothing is compared here with the struct below or with other
+//! arguments, apart from those that share a slot; that is `check.rs`.
+//!
+//! To add an argument: its key in `VALUES`, `FLAGS` or `LISTS`, a slot, and a line
+//! in `argument`; if every call has it as a setting, too, in `setting`.
+//! `docs/how-to-add.md` names the other places.
+//!
+//! The keys are in the order in which the documentation has them, and messages list
+//! them so.
 
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
@@ -64,8 +75,10 @@ const VALUES: [&str; 38] = [
     "crate",
 ];
 
+/// Written without a value.
 const FLAGS: [&str; 3] = ["exact", "think", "tool"];
 
+/// Written with parentheses, each with the example of its message.
 const LISTS: [(&str, &str); 5] = [
     ("choices", choices::EXAMPLE),
     ("with", with::EXAMPLE),
@@ -97,6 +110,9 @@ fn set_by(name: &str, owners: &[&str]) -> String {
     format!("set it by {}", any_of(setters.iter().map(String::as_str)))
 }
 
+/// What people write who know another library, an older form, or a setting that a
+/// call has and an attribute has not. Each remedy is what to write; a word without
+/// one is reported as unknown, with the keys.
 fn hint(name: &str) -> Option<String> {
     let remedy = match name {
         _ if synonym(name) == Some("prompt") => "write `prompt = \"…\"`, which is the user message",
@@ -108,7 +124,8 @@ fn hint(name: &str) -> Option<String> {
         "backoff" | "delay" => "write `wait = 1s..60s`",
         "timeout" | "time" => "write `deadline = 10s` for the longest time of a call",
         "max_retries" | "max_attempts" => {
-            "write `retries = 2` for two more calls after a bad answer, or `transport_retries = 2` for failures of the transport"
+            "write `retries = 2` for two more calls after a bad answer, or `transport_retries = 2` \
+             for failures of the transport"
         }
         "max_turns" | "max_iterations" | "max_steps" | "max_rounds" | "iterations" | "rounds" => {
             "write `turns = 6` for the most responses of a node with tools"
@@ -143,6 +160,8 @@ fn hint(name: &str) -> Option<String> {
     Some(format!("`{name}` is not an argument of a node; {remedy}"))
 }
 
+/// Words for the two texts. A node that has one of them is checked as if the key
+/// had been right.
 fn synonym(name: &str) -> Option<&'static str> {
     match name {
         "user" | "user_prompt" | "message" | "text" | "template" => Some("prompt"),
@@ -151,6 +170,8 @@ fn synonym(name: &str) -> Option<&'static str> {
     }
 }
 
+/// What stands in the attribute. `has_unknown_keys` makes checks lenient that would
+/// report an argument as missing: the unknown one may be it.
 #[derive(Default)]
 pub(crate) struct NodeArgs {
     pub(crate) prompt: Slot<Source>,
@@ -194,6 +215,7 @@ pub(crate) struct NodeArgs {
 }
 
 impl NodeArgs {
+    /// Reads all, and puts what is wrong into `errors`.
     pub(crate) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
         let mut args = Self::default();
         let grammar = Grammar {
@@ -211,6 +233,8 @@ impl NodeArgs {
         args
     }
 
+    /// The key is known by the time it comes here, so the last arm has those of
+    /// settings and of steps.
     fn argument(&mut self, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
         match key.to_string().as_str() {
             "prompt" | "prompt_file" => source(&mut self.prompt, key, input),
@@ -294,6 +318,8 @@ impl NodeArgs {
 }
 
 /// `auto`, `off`, `5m` or `1h`, as a variant of `Cache`.
+/// Words and times stand side by side, since a provider's cache is kept for a time
+/// and not for a number of tokens. syn reads `5m` as a number with a suffix.
 fn cache(input: ParseStream<'_>) -> syn::Result<Ident> {
     const EXPECTED: &str = "`cache` is `auto`, `off`, `5m` or `1h`";
     let at = input.span();
@@ -315,30 +341,39 @@ fn cache(input: ParseStream<'_>) -> syn::Result<Ident> {
     Ok(Ident::new(variant, Span::mixed_site()))
 }
 
+/// The model of a node is a name alone: a node that chose the provider could not be
+/// tested with another one.
 fn model_name(input: ParseStream<'_>, key: &Ident) -> syn::Result<LitStr> {
     let what = ", the model's name; which provider is asked says the model that `Run::new` gets";
     non_empty(text(input, key, what), key)
 }
 
+/// A text and no identifier, as the providers have it; `max` is the greatest that a
+/// model knows.
 fn effort(input: ParseStream<'_>, key: &Ident) -> syn::Result<Ident> {
+    // Side by side with the variants of `Reasoning`.
     let words = ["off", "low", "medium", "high", "max"];
     let variants = ["Off", "Low", "Medium", "High", "Max"];
     let word = text(input, key, ", such as `reasoning = \"low\"`")?;
-    let given = word.value();
-    match words.iter().position(|word| *word == given) {
+    let effort = word.value();
+    match words.iter().position(|word| *word == effort) {
         Some(at) => Ok(Ident::new(variants[at], Span::mixed_site())),
         None => {
-            let known = format!("the efforts are {}", list(words));
+            let efforts = format!("the efforts are {}", list(words));
             Err(Error::new(
                 word.span(),
-                unknown("unknown effort", &given, words, &known),
+                unknown("unknown effort", &effort, words, &efforts),
             ))
         }
     }
 }
 
+/// A prompt comes from the attribute or from a file; both are one slot, and two are
+/// one too many.
 fn source(slot: &mut Slot<Source>, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
-    let given = if key.to_string().ends_with("_file") {
+    // The file is read here, when the macro expands: what is in it is then checked
+    // like a literal.
+    let source = if key.to_string().ends_with("_file") {
         non_empty(text(input, &key, ""), &key).and_then(Source::read)
     } else {
         Source::parse(input, &key)
@@ -350,7 +385,7 @@ fn source(slot: &mut Slot<Source>, key: Ident, input: ParseStream<'_>) -> syn::R
         );
         return Err(Error::new(key.span(), message));
     }
-    fill(slot, key, given)
+    fill(slot, key, source)
 }
 
 #[cfg(test)]

@@ -1,4 +1,11 @@
-//! The generics of the generated impls: the struct's own, the bounds that its prompts require, and the state.
+//! The generics of the generated impls: the struct's own, the bounds that its
+//! prompts require, and the state.
+//!
+//! A node's struct may be generic over its fields' types and over its output. Then
+//! the compiler must be told in bounds what it finds out by itself for concrete
+//! types: that a field can be inserted, an output read and validated. For concrete
+//! types there are no bounds: they would be checked again at each use, and what is
+//! reported about them is reported in generated code.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -18,6 +25,7 @@ pub(crate) fn require_sync(generics: &mut Generics) {
     }
 }
 
+/// Those of the impl of `Node`, which has nothing of a state.
 pub(crate) fn node_generics(model: &NodeModel<'_>) -> Generics {
     let mut generics = model.item.generics.clone();
     require_sync(&mut generics);
@@ -25,6 +33,7 @@ pub(crate) fn node_generics(model: &NodeModel<'_>) -> Generics {
     if !bounds.is_empty() {
         generics.make_where_clause().predicates.extend(bounds);
     }
+    // `LlmOutput` is what an output needs to be read from JSON.
     if let Some(output) = generic_output(model) {
         let private = crate_path::private();
         generics
@@ -36,6 +45,9 @@ pub(crate) fn node_generics(model: &NodeModel<'_>) -> Generics {
 }
 
 /// Extended by the bounds of the state and of the output's validators.
+/// Those of the impls that are for a state, with the state's type. A node without
+/// one runs with any: the parameter may be unsized, so that a run may lend a `dyn
+/// Trait`.
 pub(crate) fn with_state(model: &NodeModel<'_>, mut generics: Generics) -> (Type, Generics) {
     let state = match model.state {
         Some(state) => with_named_lifetimes(state, &mut generics),
@@ -52,6 +64,7 @@ pub(crate) fn with_state(model: &NodeModel<'_>, mut generics: Generics) -> (Type
         let predicate =
             parse_quote!(#output: #private::ValidateAll<#state> + #private::ValidatedFields);
         generics.make_where_clause().predicates.push(predicate);
+        // An example's output is written as JSON, too.
         if model.args.examples.is_some() {
             generics
                 .make_where_clause()
@@ -62,46 +75,53 @@ pub(crate) fn with_state(model: &NodeModel<'_>, mut generics: Generics) -> (Type
     (state, generics)
 }
 
+/// The output, if it depends on a parameter.
 fn generic_output<'a>(model: &'a NodeModel<'_>) -> Option<&'a Type> {
     model
         .output
         .filter(|output| mentions_parameter(output, &model.item.generics))
 }
 
-/// For fields whose type mentions a parameter; the trait depends on how the prompts format the field.
+/// For fields whose type mentions a parameter; the trait depends on how the prompts
+/// format the field.
 fn prompt_bounds(model: &NodeModel<'_>) -> Vec<WherePredicate> {
-    let bound = |ty: &Type, required_trait: TokenStream| {
-        mentions_parameter(ty, &model.item.generics).then(|| parse_quote!(#ty: #required_trait))
-    };
-    let of_part = |part: &Part| match part {
+    let mut bounds = vec![];
+    for part in model.system.iter().chain(&model.prompt) {
+        bounds.extend(part_bound(model, part));
+    }
+    if let Some(field) = model.history {
+        bounds.extend(bound(model, &field.ty, &private_trait("PromptHistory")));
+    }
+    if let Some(field) = model.held_model {
+        bounds.extend(bound(model, &field.ty, &private_trait("ChatModel")));
+    }
+    bounds
+}
+
+fn part_bound(model: &NodeModel<'_>, part: &Part) -> Option<WherePredicate> {
+    match part {
         Part::Value {
             origin: ValueOrigin::Field(field),
             format,
-        } => bound(field_type(model, field)?, required_trait(format)),
+        } => bound(model, field_type(model, field)?, &required_trait(format)),
         _ => None,
-    };
-    let of_history = model
-        .history
-        .and_then(|field| bound(&field.ty, private_trait("PromptHistory")));
-    let of_model = model
-        .held_model
-        .and_then(|field| bound(&field.ty, private_trait("ChatModel")));
-    model
-        .system
-        .iter()
-        .chain(&model.prompt)
-        .filter_map(of_part)
-        .chain(of_history)
-        .chain(of_model)
-        .collect()
+    }
 }
 
+/// `None` for a concrete type, about which the compiler finds out by itself.
+fn bound(model: &NodeModel<'_>, ty: &Type, required_trait: &TokenStream) -> Option<WherePredicate> {
+    let is_generic = mentions_parameter(ty, &model.item.generics);
+    is_generic.then(|| parse_quote!(#ty: #required_trait))
+}
+
+/// A trait of `__private` by its name.
 fn private_trait(name: &str) -> TokenStream {
     let name = Ident::new(name, Span::mixed_site());
     let private = crate_path::private();
     quote!(#private::#name)
 }
 
+/// Names are compared without `r#`: a prompt never writes it.
 pub(crate) fn field_type<'a>(model: &NodeModel<'a>, name: &Ident) -> Option<&'a Type> {
     let mut fields = model.item.fields.iter();
     fields
@@ -114,11 +134,14 @@ pub(crate) fn field_type<'a>(model: &NodeModel<'a>, name: &Ident) -> Option<&'a 
         .map(|field| &field.ty)
 }
 
+/// The formatting trait of the letter at the end of a format spec.
 fn std_format(name: &str) -> TokenStream {
     let name = Ident::new(name, Span::mixed_site());
     quote!(::core::fmt::#name)
 }
 
+/// Each trait exists for the message that the compiler gives at the field, see
+/// `docs/probes.md`.
 fn required_trait(format: &Format) -> TokenStream {
     match format {
         Format::Plain | Format::Raw => private_trait("PromptValue"),

@@ -1,4 +1,8 @@
 //! `compact` and `compact(keep = 6, at = 0.8)`: how a long conversation is kept short.
+//!
+//! In: the list's contents, which may be empty. Out: the rules as a call of
+//! `Compact::new()`, and the node that sums up as a closure, which is apart,
+//! because its type is the program's and the rules are a constant of none.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -14,7 +18,8 @@ use crate::settings;
 /// A smaller number of tokens is meant as a share, or is a mistake: no model has such a window.
 const FEWEST_TOKENS: u32 = 256;
 
-const AT: &str = "`at` is a share of the model's window, such as `at = 0.8`, or a number of tokens, such as `at = 100_000`";
+const AT: &str = "`at` is a share of the model's window, such as `at = 0.8`, or a number of \
+                  tokens, such as `at = 100_000`";
 
 #[derive(Default)]
 pub(crate) struct Compact {
@@ -23,6 +28,8 @@ pub(crate) struct Compact {
     with: Slot<Path>,
 }
 
+/// At which size a conversation is compacted. A number with a decimal point is a
+/// share, any other one tokens.
 #[derive(Clone, Copy)]
 enum Mark {
     Share(f64),
@@ -52,6 +59,7 @@ impl Compact {
         }
     }
 
+    /// Only what is written becomes a call: the defaults are the runtime's.
     pub(crate) fn emit(&self, private: &Ident) -> TokenStream {
         let at = value(&self.at).map(|mark| match *mark {
             Mark::Share(share) => Literal::f64_suffixed(share).into_token_stream(),
@@ -72,33 +80,40 @@ impl Compact {
     }
 }
 
+/// A type by its path, since generated code writes `Summarise { part }`.
 fn node(input: ParseStream<'_>) -> syn::Result<Path> {
     let at = input.span();
     input.parse().map_err(|_| {
         Error::new(
             at,
-            "`with` takes the type of a node with a field `part: Transcript`, such as `with = Summarise`",
+            "`with` takes the type of a node with a field `part: Transcript`, such as `with = \
+             Summarise`",
         )
     })
 }
 
+/// Suffixes are refused: `0.8f32` is a number of Rust, and no share.
 fn mark(input: ParseStream<'_>) -> syn::Result<Mark> {
     let at = input.span();
     let literal: Lit = input.parse().map_err(|_| Error::new(at, AT))?;
-    let wrong = |message: &str| Err(Error::new_spanned(&literal, message));
-    match &literal {
+    read_mark(&literal).map_err(|message| Error::new_spanned(&literal, message))
+}
+
+fn read_mark(literal: &Lit) -> Result<Mark, &'static str> {
+    match literal {
         Lit::Float(share) if share.suffix().is_empty() => match share.base10_parse::<f64>() {
             Ok(share) if share > 0.0 && share <= 1.0 => Ok(Mark::Share(share)),
-            _ => wrong("a share of the window is above 0 and at most 1.0; write `at = 0.8`"),
+            _ => Err("a share of the window is above 0 and at most 1.0; write `at = 0.8`"),
         },
         Lit::Int(tokens) if tokens.suffix().is_empty() => match tokens.base10_parse::<u32>() {
             Ok(tokens) if tokens >= FEWEST_TOKENS => Ok(Mark::Tokens(tokens)),
-            _ => wrong(AT),
+            _ => Err(AT),
         },
-        _ => wrong(AT),
+        _ => Err(AT),
     }
 }
 
+/// Words of other libraries for the same rules.
 fn hint(name: &str) -> Option<String> {
     let remedy = match name {
         "rounds" | "turns" | "last" => "write `keep = 6` for how many of the last rounds stay",

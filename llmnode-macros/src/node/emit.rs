@@ -1,4 +1,19 @@
 //! Emits the impls of a checked node. The expansion states facts; behaviour is in the runtime.
+//!
+//! What a node with a prompt becomes, all in one anonymous constant:
+//!
+//! - `Node`: its output, its name, its settings and what else is known of it
+//!   without a value (`FACTS`).
+//! - `Exec<State>`: how it runs. One line, a call of the runtime.
+//! - `LlmNode<State>`: what a call asks the node for, each a function: the messages
+//!   (`render`), how its output is read and checked (`output`), and where it has
+//!   them its choices, fallback, tools and model.
+//! - Further impls, each in its file: as a tool, as a step, as a smart node, for a
+//!   state in an `Arc`.
+//!
+//! The impls are as small as they can be, since they are compiled for every node.
+//! Spans are chosen for the compiler's messages: a comment says what is reported at
+//! each.
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -27,6 +42,8 @@ use crate::settings::{self, number};
 use crate::time::Time;
 use crate::validate::fields::is_plain;
 
+/// The item comes first, as it was written. Only the attributes of derives that it
+/// does not have are taken off, for a node that is a tool.
 pub(crate) fn emit(model: &NodeModel<'_>) -> TokenStream {
     let private = crate_path::private();
     let generics = node_generics(model);
@@ -39,6 +56,9 @@ pub(crate) fn emit(model: &NodeModel<'_>) -> TokenStream {
 }
 
 /// The compiler tracks these files, so that an edit rebuilds the crate.
+/// `include_bytes!` of a file makes it a dependency of the build. A type is named
+/// after each file in which the state is read, since the messages about such a
+/// variable name a type: that is how they say where it stands.
 fn files(model: &NodeModel<'_>) -> TokenStream {
     let files = &model.files;
     let places = model
@@ -55,6 +75,8 @@ fn files(model: &NodeModel<'_>) -> TokenStream {
     }
 }
 
+/// The name of a record is the struct's in snake case, unless the attribute says
+/// otherwise.
 fn node_impl(model: &NodeModel<'_>, generics: &Generics, private: &Ident) -> TokenStream {
     let ident = &model.item.ident;
     let raw_text: Type = syn::parse_quote!(::std::string::String);
@@ -76,6 +98,7 @@ fn node_impl(model: &NodeModel<'_>, generics: &Generics, private: &Ident) -> Tok
     }
 }
 
+/// All that is implemented for a state.
 fn exec_impls(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStream {
     let (state, stated) = with_state(model, generics);
     let exec_impl = exec_impl(model, &state, &stated, private);
@@ -91,6 +114,9 @@ fn exec_impls(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> Tok
 }
 
 /// Not an `async fn`, which for a generic node meets the compiler's limits on lifetimes and `Send`.
+/// The future is declared as `Send` here: a run may move it between threads, and
+/// the compiler reports what is not `Send` in a node here and not where it is
+/// called.
 fn exec_impl(
     model: &NodeModel<'_>,
     state: &Type,
@@ -99,6 +125,7 @@ fn exec_impl(
 ) -> TokenStream {
     let ident = &model.item.ident;
     let is_smart = model.args.goal.is_some();
+    // A smart node asks through the crate that looks for its program.
     let run = if is_smart {
         generated!(smart::exec)
     } else {
@@ -127,6 +154,8 @@ fn exec_impl(
     }
 }
 
+/// The functions of a call. Those that a node does not need are left to the trait's
+/// defaults.
 fn llm_node_impl(
     model: &NodeModel<'_>,
     state: &Type,
@@ -134,6 +163,8 @@ fn llm_node_impl(
     private: &Ident,
 ) -> TokenStream {
     let ident = &model.item.ident;
+    // The function gets the node, the state and the prompt to write to. There is no
+    // allocation in it beyond the texts.
     let (lent, messages) = messages(model, private);
     let held_model = held_model(model, private);
     let output_spec = output_spec(model, state, private);
@@ -171,6 +202,9 @@ fn llm_node_impl(
 }
 
 /// With the name of the state, which is `_` if they do not read it.
+/// In the order of the request: system, examples, history, user. A provider keeps
+/// what is the same from the beginning in its cache, and these are ordered by how
+/// seldom they change.
 fn messages(model: &NodeModel<'_>, private: &Ident) -> (TokenStream, TokenStream) {
     if model.args.goal.is_some() {
         return (
@@ -180,6 +214,8 @@ fn messages(model: &NodeModel<'_>, private: &Ident) -> (TokenStream, TokenStream
     }
     let with = items(&model.args.with);
     let examples = value(&model.args.examples);
+    // Examples get the state, because their inputs are rendered by this very
+    // function.
     let reads_state = model
         .system
         .iter()
@@ -203,6 +239,7 @@ fn messages(model: &NodeModel<'_>, private: &Ident) -> (TokenStream, TokenStream
     )
 }
 
+/// Settings and facts are `const`, so that a call borrows them and never copies.
 fn constants(model: &NodeModel<'_>, private: &Ident) -> TokenStream {
     let args = model.args;
     let settings = settings::settings(&settings_calls(args, private), private);
@@ -211,6 +248,8 @@ fn constants(model: &NodeModel<'_>, private: &Ident) -> TokenStream {
 }
 
 /// Those that every node with a model has, and what the attribute states.
+/// `ASKS_MODEL` is the facts of a node with a model; what the attribute states is
+/// put on top.
 fn facts(model: &NodeModel<'_>, private: &Ident) -> TokenStream {
     let args = model.args;
     settings::facts(
@@ -231,14 +270,18 @@ fn facts(model: &NodeModel<'_>, private: &Ident) -> TokenStream {
     )
 }
 
+/// The value of a text argument, as tokens.
 fn text(text: &Slot<LitStr>) -> Option<TokenStream> {
     value(text).map(|text| text.value().to_token_stream())
 }
 
+/// The value of a time argument, as tokens.
 fn time(time: &Slot<Time>) -> Option<TokenStream> {
     value(time).map(|time| time.emit())
 }
 
+/// By the names of the setters of `Settings`. Those that begin with `stated_` take
+/// what only an attribute may set, in a form that is `const`.
 fn settings_calls(args: &NodeArgs, private: &Ident) -> TokenStream {
     let temperature =
         value(&args.temperature).map(|t| Literal::f64_unsuffixed(*t).to_token_stream());
@@ -280,6 +323,9 @@ fn settings_calls(args: &NodeArgs, private: &Ident) -> TokenStream {
 }
 
 /// The compiler reports missing traits at the output's type.
+/// Three forms: raw text, a generic output, for which bounds do what probes do
+/// otherwise, and a concrete one. A validator function of the attribute runs behind
+/// those of the type.
 fn output_spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStream {
     let validators = items(&model.args.validate);
     let is_text = model.output.is_none();
@@ -292,22 +338,22 @@ fn output_spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStr
             }
         };
     };
-    let collect = |of_type: TokenStream| match &functions {
-        None => of_type,
-        Some(functions) => generated!({ #of_type; #functions }),
-    };
     let at = end_spans(output).0;
     if mentions_parameter(output, &model.item.generics) {
         // The probes below find nothing in generic code, which needs bounds.
         let of_type =
             quote_spanned!(at=> <#output as #private::ValidateAll<#state>>::all(__value, __to));
-        let collect = collect(of_type);
+        // `&&&`: as many references as the probe has choices, see `docs/probes.md`.
+        let collect = all_checks(of_type, functions);
         return quote_spanned! {at=>
             #private::OutputSpec::json(|__to| __to.validated::<#output>(), |__value, __to| #collect)
         };
     }
-    let collect =
-        collect(quote_spanned!(at=> (&&&#private::Traverse(__value)).__walk::<#state>(__to)));
+    let walk = quote_spanned!(at=> (&&&#private::Traverse(__value)).__walk::<#state>(__to));
+    let collect = all_checks(walk, functions);
+    // The type parameter of the reader is spanned by the part of the type that is
+    // the program's: in `Page<Book>`, a missing derive is nearly always that of
+    // `Book`.
     let json = match &model.args.goal {
         Some(_) => quote_spanned!(at=> smart::answers::<Self, #state>),
         None => match innermost(output) {
@@ -330,6 +376,15 @@ fn output_spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStr
 }
 
 /// `Book` of `Page<Option<Book>>`; `None` of a type without arguments, and of plain ones.
+/// The checks of the output's type, then those that the attribute names.
+fn all_checks(of_type: TokenStream, functions: Option<TokenStream>) -> TokenStream {
+    match functions {
+        None => of_type,
+        Some(functions) => generated!({ #of_type; #functions }),
+    }
+}
+
+/// The last type argument that may be a struct of the program, from the outside in.
 fn innermost(output: &Type) -> Option<&Type> {
     let Type::Path(path) = bare(output) else {
         return None;
@@ -351,6 +406,7 @@ fn may_be_constant(part: &Type) -> bool {
 }
 
 /// The compiler reports a field that is not a model at its type.
+/// A field `#[node(model)]`: the model that this very node asks.
 fn held_model(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
     let Field { ident, ty, .. } = model.held_model?;
     let at = end_spans(ty).0;
@@ -362,6 +418,9 @@ fn held_model(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
 }
 
 /// The compiler reports a wrong signature at the path.
+/// Boxed by the runtime and filled by `__to`: the attempt loop, which calls it,
+/// knows no types. A fallback's value may have to be shown as text in a
+/// conversation, for which there is a second function.
 fn fallback(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Option<TokenStream> {
     let path = value(&model.args.fallback)?;
     let (at, end) = end_spans(path);
@@ -369,7 +428,9 @@ fn fallback(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Option<Toke
     let (lent, value) = match model.state {
         Some(_) => (
             quote_spanned!(at=> __state),
-            quote_spanned!(end=> #private::fallback_with_state(self, __state, __error, #path, __to)),
+            quote_spanned! {end=>
+                #private::fallback_with_state(self, __state, __error, #path, __to)
+            },
         ),
         None => (
             quote_spanned!(at=> _),
@@ -385,7 +446,10 @@ fn fallback(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Option<Toke
         ) -> ::core::option::Option<#private::FallbackFuture<'__llmnode>> {
             ::core::option::Option::Some(#value)
         }
-        fn fallback_text(&self, __value: &Self::Output) -> ::core::option::Option<::std::string::String> {
+        fn fallback_text(
+            &self,
+            __value: &Self::Output,
+        ) -> ::core::option::Option<::std::string::String> {
             use #private::probes::*;
             (&&#private::FallbackProbe(__value)).__fallback_text()
         }

@@ -1,4 +1,10 @@
 //! `examples = [(input, output), …]`, or the path of a function that returns them.
+//!
+//! An example is a node and its answer. Both are expressions of the program,
+//! checked by the compiler. The input is a node, whose fields are rendered by the
+//! same prompt as the call's, so that an example cannot drift away from it; or a
+//! text, where the node itself is of no interest. The list is written into a
+//! closure, and made only when a prompt is rendered.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
@@ -11,12 +17,16 @@ use crate::generics::{end_spans, respanned};
 use crate::literals::unexpected;
 use crate::macro_args::{comma_or_end, parse_list, skip_to_comma};
 
+/// Pairs that are written in the attribute, or a function for examples that are
+/// computed or long.
 pub(crate) enum Examples {
     List(Vec<(Expr, Expr)>),
     Function(ExprPath),
 }
 
 impl Examples {
+    /// A list in brackets or the path of a function; a call, which has parentheses,
+    /// is told apart by reading ahead.
     pub(crate) fn parse(input: ParseStream<'_>, key: &Ident) -> syn::Result<Self> {
         if input.peek(token::Bracket) {
             return Self::list(input, key);
@@ -25,14 +35,16 @@ impl Examples {
         if ahead.parse::<ExprPath>().is_ok() && comma_or_end(&ahead, "argument").is_ok() {
             return Ok(Self::Function(input.parse()?));
         }
-        let message = "`examples` takes a list of pairs, such as `examples = [(input, output)]`, or the path of a function \
-                       that returns them";
+        let message = "`examples` takes a list of pairs, such as `examples = [(input, output)]`, \
+                       or the path of a function that returns them";
         let error = unexpected(input, message);
         // Consumed, so that a called function is not taken for the next argument.
         let _: syn::Result<TokenTree> = input.parse();
         Err(error)
     }
 
+    /// The list's faults are found together. A list of bare values is one mistake
+    /// for the whole.
     fn list(input: ParseStream<'_>, key: &Ident) -> syn::Result<Self> {
         let content;
         bracketed!(content in input);
@@ -56,6 +68,8 @@ impl Examples {
     }
 
     /// The compiler reports an output that cannot be serialized at the value.
+    /// `__to.examples(self, state, || [..])`; the node is there for its other
+    /// fields, such as the model.
     pub(crate) fn emit(&self, raw_text: bool, private: &Ident) -> TokenStream {
         let at = match self {
             Self::List(pairs) => end_spans(&pairs.first().map(|(_, output)| output)).0,
@@ -76,6 +90,7 @@ impl Examples {
     }
 }
 
+/// `asking` takes the input at its own span: one of a wrong type is reported there.
 fn example(input: &Expr, output: &Expr, raw_text: bool, private: &Ident) -> TokenStream {
     let at = end_spans(input).0;
     let near = respanned(private, at);
@@ -87,6 +102,8 @@ fn example(input: &Expr, output: &Expr, raw_text: bool, private: &Ident) -> Toke
     generated!(#private::Example::<Self> { input: #input, output: #output })
 }
 
+/// `(input, output)`. The number of parts is said, if there are others, since a
+/// nested tuple is easily forgotten.
 fn pair(input: ParseStream<'_>) -> syn::Result<(Expr, Expr)> {
     if !input.peek(token::Paren) {
         return Err(unexpected(

@@ -7,6 +7,8 @@ use syn::Error;
 use crate::diagnostics::Errors;
 
 /// Probes are code whose errors come from the compiler.
+/// Errors are words of ours, emitted as `compile_error!`. Both end the compilation,
+/// so a node with either gets stubs.
 #[derive(Default)]
 pub(super) struct Faults {
     pub(super) errors: Errors,
@@ -22,6 +24,7 @@ impl Faults {
         self.probes.extend(tokens);
     }
 
+    /// Whether the node can be emitted as it is.
     pub(super) fn is_clean(&self) -> bool {
         self.errors.is_empty() && self.probes.is_empty()
     }

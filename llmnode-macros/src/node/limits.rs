@@ -1,4 +1,8 @@
 //! `limits(requests = 5, tokens = 2_000, money = 0.05)`.
+//!
+//! Limits of one call of the node. They are a fact of the node and no setting; how
+//! they join those of a run, the runtime says. Time is no limit but a `deadline`,
+//! since it ends a call where a limit forbids the next request.
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::ToTokens;
@@ -10,6 +14,7 @@ use crate::literals::{integer, number, unexpected};
 use crate::macro_args::{Grammar, Slot, fill, parse_arguments, value};
 use crate::settings;
 
+/// Each at least 1, or more than 0: a node that may make no request is a mistake.
 #[derive(Default)]
 pub(crate) struct Limits {
     pub(crate) requests: Slot<u32>,
@@ -32,6 +37,8 @@ impl Limits {
         errors.into_result().map(|()| limits)
     }
 
+    /// A minus is refused before the number is read, since it is no part of a
+    /// literal.
     fn limit(&mut self, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
         let at = input.span();
         if input.peek(Token![-]) {
@@ -64,7 +71,10 @@ impl Limits {
 
 fn hint(name: &str) -> Option<String> {
     matches!(name, "time" | "timeout" | "deadline").then(|| {
-        format!("`{name}` is not a limit of a node; write `deadline = 10s` beside `limits`, for the longest time of a call")
+        format!(
+            "`{name}` is not a limit of a node; write `deadline = 10s` beside `limits`, for the \
+                 longest time of a call"
+        )
     })
 }
 

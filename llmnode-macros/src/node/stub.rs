@@ -1,4 +1,8 @@
 //! Stub impls for a node with faults: its uses compile, so the faults are the only errors.
+//!
+//! A stub has the output, the name and the traits of the node, and functions that
+//! never return. None of it is executed: there is an error. Bounds are left out, so
+//! that a stub fits every use, and a state of any type does.
 
 use proc_macro2::{Ident, TokenStream};
 use syn::{Generics, Item, TypeGenerics, parse_quote};
@@ -36,6 +40,8 @@ pub(crate) fn stub(ident: &Ident, generics: &Generics, args: &NodeArgs, step: bo
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     let (stated_impl, _, _) = stated.split_for_impl();
     let private = crate_path::private();
+    // Further traits that the node's uses may ask for, each where its argument is
+    // there.
     let step = step.then(|| step::stub(&args.step, ident, &generics, &private));
     let tool = args
         .tool
@@ -76,6 +82,8 @@ pub(crate) fn stub(ident: &Ident, generics: &Generics, args: &NodeArgs, step: bo
 }
 
 /// `stated`: the generics of the node, with any state.
+/// `Send` and `'static`, since the model's arguments become the node and are
+/// executed in a task.
 fn tool_stub(
     ident: &Ident,
     ty_generics: &TypeGenerics<'_>,

@@ -1,4 +1,8 @@
 //! `tools = [Search, Summarize]`: the tools that the model may call.
+//!
+//! Tools are listed by their types, since a model makes their values. Whether a
+//! type is a tool, and one for the node's state, the compiler says at its place in
+//! the list. Tools that are known at run time alone are a field of the node.
 
 mod check;
 mod emit;
@@ -13,9 +17,11 @@ use crate::generics::{last_name, pretty_print};
 pub(crate) use check::{check, refuse_attribute};
 pub(crate) use emit::{as_tool, emit, item, strip_derive_attributes};
 
+/// At least one type, none twice: two tools of one name could not be told apart by
+/// a model.
 pub(super) fn parse(input: ParseStream<'_>, key: &Ident) -> syn::Result<Vec<Type>> {
-    const EXAMPLE: &str = "`tools` takes a list of types, such as `tools = [Search, Summarize]`; tools that are known at run time are a \
-         field: `#[node(tools)] tools: Toolset`";
+    const EXAMPLE: &str = "`tools` takes a list of types, such as `tools = [Search, Summarize]`; \
+         tools that are known at run time are a field: `#[node(tools)] tools: Toolset`";
     if !input.peek(token::Bracket) {
         return Err(Error::new(
             if input.is_empty() {
@@ -56,6 +62,8 @@ pub(super) fn parse(input: ParseStream<'_>, key: &Ident) -> syn::Result<Vec<Type
     Ok(tools)
 }
 
+/// What is often in the list and is no type of a tool: a text, a call, the function
+/// that `#[tool]` stands on.
 fn tool(list: ParseStream<'_>) -> syn::Result<Type> {
     if list.peek(Lit) {
         let written: Lit = list.parse()?;
@@ -78,21 +86,23 @@ fn tool(list: ParseStream<'_>) -> syn::Result<Type> {
     if let Some(name) =
         last_name(&tool).filter(|name| name.to_string().starts_with(char::is_lowercase))
     {
-        let made = crate::names::camel_case(&name.to_string());
-        let whole = type_path(&tool, &made);
+        let type_name = crate::names::camel_case(&name.to_string());
+        let whole = type_path(&tool, &type_name);
         let message = format!(
-            "`#[tool] fn {name}` makes the type `{made}`, which is listed; write `tools = [{whole}]`; tools that are known at run \
-             time, such as an MCP server's, are a field: `#[node(tools)] tools: Toolset`"
+            "`#[tool] fn {name}` makes the type `{type_name}`, which is listed; write `tools = \
+             [{whole}]`; tools that are known at run time, such as an MCP server's, are a field: \
+             `#[node(tools)] tools: Toolset`"
         );
         return Err(Error::new_spanned(&tool, message));
     }
     Ok(tool)
 }
 
-fn type_path(function: &Type, made: &str) -> String {
+/// `tools::search` of the function becomes `tools::Search`.
+fn type_path(function: &Type, type_name: &str) -> String {
     let path = pretty_print(function);
     match path.rsplit_once("::") {
-        Some((modules, _)) => format!("{modules}::{made}"),
-        None => made.to_owned(),
+        Some((modules, _)) => format!("{modules}::{type_name}"),
+        None => type_name.to_owned(),
     }
 }

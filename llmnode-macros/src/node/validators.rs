@@ -1,5 +1,5 @@
-//! `validate = path`, `validate = [path, path]`: functions that check an answer, in addition to the validators of its
-//! type.
+//! `validate = path`, `validate = [path, path]`: functions that check an answer, in
+//! addition to the validators of its type.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote_spanned;
@@ -10,6 +10,7 @@ use syn::{Error, ExprPath, Token, token};
 use crate::generics::{end_spans, respanned};
 use crate::literals::function_path;
 
+/// One path, or a list of them; they run in the order in which they stand.
 pub(crate) fn parse(input: ParseStream<'_>, key: &Ident) -> syn::Result<Vec<ExprPath>> {
     if !input.peek(token::Bracket) {
         return Ok(vec![function_path(input, key)?]);
@@ -49,12 +50,14 @@ pub(crate) fn emit(
             "validate"
         };
         let validate = Ident::new(validate, end);
+        // A complaint names the validator, by its function.
         let name = path
             .path
             .segments
             .last()
             .map(|last| last.ident.unraw().to_string())
             .unwrap_or_default();
+        // A validator of raw text takes a `&str`.
         let text = is_text.then(|| quote_spanned!(end=> .as_str()));
         quote_spanned!(end=> #private::#validate(__to, #name, __value #text, #path);)
     });

@@ -1,4 +1,19 @@
 //! Checks the variables of a node's prompts against its fields and its state.
+//!
+//! In: the texts of the prompts, the struct, the arguments. Out: for each prompt
+//! its parts, and all that is wrong with it. A prompt is checked in this order, and
+//! each check is independent of the others:
+//!
+//! 1. Faults of the grammar, which `prompt/template.rs` found, with a hint where
+//!    the fields and the state make a better one.
+//! 2. Names that are no field and no variable. These become *probes*: code in which
+//!    the compiler reports the name, underlined within the literal.
+//! 3. Names that exist and are used in a way that is surely wrong
+//!    (`placeholder_hints.rs`).
+//! 4. At the end of all prompts, fields that none of them uses.
+//!
+//! A message about a place in a prompt has its line and column, and the line with
+//! carets below it: the compiler may only be able to underline the whole literal.
 
 use std::ops::Range;
 
@@ -26,25 +41,32 @@ mod placeholder_hints;
 /// Further faults in a prompt mostly have the same cause, and each costs a scan.
 const MAX_FAULTS: usize = 10;
 
+/// What the prompts of one node may name, and what was found out while they were
+/// read.
 pub(crate) struct Variables<'a> {
     item: &'a ItemStruct,
+    // The struct's name, for messages.
     node: String,
+    // All fields but the history, which is no variable.
     fields: Vec<String>,
     history: Option<String>,
     with: &'a [WithVariable],
     choices: &'a [Choice],
     has_state: bool,
     state: Option<&'a Type>,
+    // By any of the prompts.
     used: Vec<String>,
     /// An unknown name may be one of a `with` that could not be parsed.
     with_unreadable: bool,
     /// All prompts were parsed, so unused fields are certain.
     complete: bool,
+    // In the prompt that is being read.
     fault_count: usize,
     faults: &'a mut Faults,
 }
 
 impl<'a> Variables<'a> {
+    /// Reports variables of `with` that cannot be, before any prompt is read.
     pub(crate) fn new(
         item: &'a ItemStruct,
         args: &'a NodeArgs,
@@ -78,6 +100,8 @@ impl<'a> Variables<'a> {
         }
     }
 
+    /// One prompt. `None` if there is nothing to send; faults in it leave its
+    /// parts, since the other prompt is still to be checked.
     pub(crate) fn read(&mut self, argument: &KeyValue<Source>) -> Option<Vec<Part>> {
         let Some(prompt) = &argument.value else {
             self.complete = false;
@@ -113,6 +137,8 @@ impl<'a> Variables<'a> {
         if argument.key == "system" {
             self.attachments(prompt, &template);
         }
+        // A prompt in another template language has hundreds of faults, all of one
+        // cause.
         if let more @ 1.. = self.fault_count.saturating_sub(MAX_FAULTS) {
             let message = format!("and {more} more in this prompt");
             self.faults.push(Error::new(prompt.span(0), message));
@@ -127,8 +153,11 @@ impl<'a> Variables<'a> {
     }
 
     /// Silent if a fault hides what is used. Also reports skipped fields that are used.
+    /// A field that no prompt uses is most likely forgotten, and the model would
+    /// never see it. Whoever means it writes `skip`.
     pub(crate) fn unused(mut self, marks: &[Mark]) {
         let silent = self.unused_with();
+        // Lists of `choices` use fields, too.
         let of_lists = self
             .item
             .fields
@@ -147,6 +176,7 @@ impl<'a> Variables<'a> {
                 let message = format!("the prompt uses the field `{name}`; drop `#[node(skip)]`");
                 self.faults.push(Error::new(attribute, message));
             }
+            // `PhantomData` has nothing to insert.
             let silent = silent
                 || used
                 || !matches!(mark, Mark::None)
@@ -155,25 +185,29 @@ impl<'a> Variables<'a> {
             if silent || !self.complete {
                 continue;
             }
+            // The remedy follows from the field's type.
             let message = if self.history.is_none() && holds_messages(&field.ty) {
                 format!(
-                    "no prompt uses the field `{name}`; mark it `#[node(history)]` if it holds the earlier messages of \
-                     the conversation, else `#[node(skip)]`"
+                    "no prompt uses the field `{name}`; mark it `#[node(history)]` if it holds the \
+                     earlier messages of the conversation, else `#[node(skip)]`"
                 )
             } else if last_name(&field.ty).is_some_and(|name| name == "Toolset") {
                 format!(
-                    "no prompt uses the field `{name}`; mark it `#[node(tools)]`, so that the model may call them"
+                    "no prompt uses the field `{name}`; mark it `#[node(tools)]`, so that the \
+                     model may call them"
                 )
             } else {
                 let inserted = placeholder_for(&name, &field.ty);
                 format!(
-                    "no prompt uses the field `{name}`; insert `{inserted}`, or mark the field `#[node(skip)]`"
+                    "no prompt uses the field `{name}`; insert `{inserted}`, or mark the field \
+                     `#[node(skip)]`"
                 )
             };
             self.faults.push(Error::new(ident.span(), message));
         }
     }
 
+    /// Whether an expression of `with` may use any field, as it passes `self` on.
     fn unused_with(&mut self) -> bool {
         let mut all = false;
         for with in self.with {
@@ -191,6 +225,7 @@ impl<'a> Variables<'a> {
         all
     }
 
+    /// All that may stand in a placeholder without `state.`.
     fn names(&self) -> impl Iterator<Item = String> {
         self.fields
             .iter()
@@ -198,11 +233,13 @@ impl<'a> Variables<'a> {
             .chain(self.with.iter().map(WithVariable::text))
     }
 
+    /// A fault that may hide a use: fields are then not reported as unused.
     fn fault(&mut self, prompt: &Source, range: &Range<usize>, message: &str) {
         self.complete = false;
         self.misuse(prompt, range, message);
     }
 
+    /// A fault that hides nothing.
     fn misuse(&mut self, prompt: &Source, range: &Range<usize>, message: &str) {
         if self.count_fault() {
             let at = prompt.location(range.start);
@@ -213,11 +250,14 @@ impl<'a> Variables<'a> {
         }
     }
 
+    /// Whether it is still reported.
     fn count_fault(&mut self) -> bool {
         self.fault_count += 1;
         self.fault_count <= MAX_FAULTS
     }
 
+    /// Sorts the names of the prompt into those that exist and those that do not.
+    /// While `with` could not be read, none is unknown.
     fn unknown(&mut self, key: Span, prompt: &Source, template: &Template) {
         let mut unknown = vec![];
         let mut used = vec![];
@@ -229,7 +269,8 @@ impl<'a> Variables<'a> {
             else {
                 continue;
             };
-            if self.names().any(|known| known == *name) || self.history.as_ref() == Some(name) {
+            if self.names().any(|existing| existing == *name) || self.history.as_ref() == Some(name)
+            {
                 used.push(name.clone());
             } else if name != "state" && !self.with_unreadable && self.count_fault() {
                 unknown.push(Unknown {
@@ -262,6 +303,8 @@ impl<'a> Variables<'a> {
         self.used.append(&mut used);
     }
 
+    /// A segment with its origin resolved. `None` if the name is no identifier,
+    /// which the grammar has reported.
     fn part(&self, prompt: &Source, segment: Segment, key: Span) -> Option<Part> {
         let (variable, format) = match segment.kind {
             Piece::Text(text) => return Some(Part::Text(text)),
@@ -285,11 +328,13 @@ impl<'a> Variables<'a> {
                 None => ValueOrigin::Field(identifier(&name, span)?),
             },
             Variable::State(path) => {
+                // Each step has its own place, as the compiler may stop at any of
+                // them.
                 let mut at = segment.range.start + "{state.".len();
                 let steps = path.iter().map(|name| {
-                    let own = prompt.span(segment.range.start);
+                    let span_of_prompt = prompt.span(segment.range.start);
                     let step = PathStep {
-                        member: member(name, own)?,
+                        member: member(name, span_of_prompt)?,
                         at: prompt.position(at),
                     };
                     at += name.len() + 1;
@@ -306,6 +351,7 @@ impl<'a> Variables<'a> {
     }
 }
 
+/// A variable of a field's name would be ambiguous.
 fn check_with(item: &ItemStruct, with: &[WithVariable], has_state: bool, faults: &mut Faults) {
     for with in with {
         let is_field = item
@@ -330,6 +376,8 @@ fn check_with(item: &ItemStruct, with: &[WithVariable], has_state: bool, faults:
 }
 
 /// By grammar only; the names are not resolved.
+/// Whether `format_args!` accepts the prompt as it is, so that a probe may use the
+/// user's own literal.
 fn is_format_string(template: &Template) -> bool {
     template.faults.is_empty()
         && template.segments.iter().all(|segment| match &segment.kind {
@@ -342,10 +390,12 @@ fn is_format_string(template: &Template) -> bool {
         })
 }
 
+/// Without `r#`, as prompts write it.
 fn name(field: &Field) -> Option<String> {
     field.ident.as_ref().map(|ident| ident.unraw().to_string())
 }
 
+/// A name or the number of a tuple.
 fn member(step: &str, span: Span) -> Option<Member> {
     if step.starts_with(|first: char| first.is_ascii_digit()) {
         return Some(Member::Unnamed(Index {

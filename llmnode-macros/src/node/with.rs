@@ -1,7 +1,12 @@
 //! `with(count = state.files.len())`: prompt variables by expressions.
 //!
-//! The expressions are the user's own tokens, so that the compiler underlines exactly what is wrong in them. Of the names
-//! in generated code they see only `self` and `state`, which are resolved as generated code is.
+//! The expressions are the user's own tokens, so that the compiler underlines
+//! exactly what is wrong in them. Of the names in generated code they see only
+//! `self` and `state`, which are resolved as generated code is.
+//!
+//! Variables exist because a placeholder has no expressions: what is computed is
+//! written in Rust, with its types, and has a name in the prompt. All are evaluated
+//! once, before any message is rendered, and are borrowed from then on.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
@@ -17,6 +22,7 @@ use crate::prompt::identifier;
 
 pub(crate) const EXAMPLE: &str = "with(count = state.files.len())";
 
+/// A name, and its expression if that could be read.
 pub(crate) struct WithVariable {
     pub(crate) name: Ident,
     written: Option<Expr>,
@@ -40,6 +46,8 @@ fn expected(at: Span) -> Error {
     )
 }
 
+/// The name is pushed before the expression is parsed: a prompt may use it although
+/// its value is wrong.
 fn variable(
     input: ParseStream<'_>,
     list: &mut Vec<WithVariable>,
@@ -52,6 +60,8 @@ fn variable(
         return Err(expected(input.span()));
     };
     input.advance_to(&ahead);
+    // Checked behind the expression, so that the next variable is read from the
+    // right place.
     let given_twice = list.iter().any(|other| other.name == name);
     list.push(WithVariable {
         name: name.clone(),
@@ -73,16 +83,17 @@ fn variable(
         let message = format!("`{name}` cannot be the name of a prompt variable; choose another");
         return Err(Error::new(name.span(), message));
     }
-    expression::reject_control_flow(
-        &written,
-        |_| "`with`, whose expressions are evaluated at once; compute the value before, and store it in a field",
-    )?;
+    expression::reject_control_flow(&written, |_| {
+        "`with`, whose expressions are evaluated at once; compute the value before, and store it \
+             in a field"
+    })?;
     if let Some(with) = list.last_mut() {
         with.written = Some(written);
     }
     Ok(())
 }
 
+/// `messages`: what is evaluated with the variables bound.
 pub(crate) fn with_bindings(with: &[WithVariable], messages: TokenStream) -> TokenStream {
     if with.is_empty() {
         return messages;
@@ -106,6 +117,8 @@ impl WithVariable {
         self.written.is_none()
     }
 
+    /// A reference, whatever the expression is: a variable may be a place of the
+    /// state that cannot be moved.
     pub(crate) fn value(&self) -> Option<TokenStream> {
         let written = bare_value(self.written.clone()?);
         let and_token = Token![&](end_spans(&written).0);
@@ -133,6 +146,7 @@ impl WithVariable {
     }
 
     /// `None` if it uses `self` itself, or could not be parsed.
+    /// The node's fields that the expression reads, as `self.name`.
     pub(crate) fn fields(&self, fields: &[String]) -> Option<Vec<String>> {
         let names = expression::names(self.written.as_ref()?.to_token_stream());
         let owners = names.into_iter().filter(|name| name.ident == "self");

@@ -1,4 +1,8 @@
 //! Fields whose types have no `Display`, judged by their tokens, and how a prompt inserts them.
+//!
+//! Judged by tokens: types of the standard library by their names, if they are
+//! written without a path or with one of std. A type of the program of that name
+//! would be judged wrong; it would be a struct called `Vec`.
 
 use quote::ToTokens;
 use syn::{Generics, Path, PathSegment, Type, TypePath};
@@ -7,6 +11,8 @@ use crate::diagnostics::any_of;
 use crate::generics::{bare, last_name, mentions, mentions_parameter, type_arguments};
 use crate::prompt::template::Format;
 
+/// What the type is, with its article, and the formats that it can be inserted by,
+/// the best one first.
 pub(crate) struct WithoutDisplay {
     kind: String,
     filters: &'static [&'static str],
@@ -16,28 +22,29 @@ impl WithoutDisplay {
     pub(crate) fn of(ty: &Type) -> Option<Self> {
         match bare(ty) {
             Type::Reference(reference) => Self::of(&reference.elem),
-            Type::Slice(slice) => Self::known("a slice", list_filters(&slice.elem)),
-            Type::Array(array) => Self::known("an array", list_filters(&array.elem)),
+            Type::Slice(slice) => Self::new("a slice", list_filters(&slice.elem)),
+            Type::Array(array) => Self::new("an array", list_filters(&array.elem)),
             ty => {
                 let path = std_path(ty)?;
                 let inside = *type_arguments(path).first()?;
                 match last_name(ty)?.to_string().as_str() {
-                    "Vec" => Self::known("a `Vec`", list_filters(inside)),
-                    "VecDeque" => Self::known("a `VecDeque`", collection_filters(inside)),
-                    "HashSet" => Self::known("a `HashSet`", collection_filters(inside)),
-                    "BTreeSet" => Self::known("a `BTreeSet`", collection_filters(inside)),
-                    "HashMap" => Self::known("a `HashMap`", &["json"]),
-                    "BTreeMap" => Self::known("a `BTreeMap`", &["json"]),
-                    "Option" if is_attachment(inside) => Self::known("an `Option`", &["attach"]),
-                    "Option" if Self::of(inside).is_some() => Self::known("an `Option`", &["json"]),
-                    "Option" => Self::known("an `Option`", &["or(none)"]),
+                    "Vec" => Self::new("a `Vec`", list_filters(inside)),
+                    "VecDeque" => Self::new("a `VecDeque`", collection_filters(inside)),
+                    "HashSet" => Self::new("a `HashSet`", collection_filters(inside)),
+                    "BTreeSet" => Self::new("a `BTreeSet`", collection_filters(inside)),
+                    "HashMap" => Self::new("a `HashMap`", &["json"]),
+                    "BTreeMap" => Self::new("a `BTreeMap`", &["json"]),
+                    // What an option can be inserted by depends on what is in it.
+                    "Option" if is_attachment(inside) => Self::new("an `Option`", &["attach"]),
+                    "Option" if Self::of(inside).is_some() => Self::new("an `Option`", &["json"]),
+                    "Option" => Self::new("an `Option`", &["or(none)"]),
                     _ => None,
                 }
             }
         }
     }
 
-    fn known(kind: &str, filters: &'static [&'static str]) -> Option<Self> {
+    fn new(kind: &str, filters: &'static [&'static str]) -> Option<Self> {
         Some(Self {
             kind: kind.to_owned(),
             filters,
@@ -58,6 +65,7 @@ impl WithoutDisplay {
     }
 }
 
+/// The placeholder to propose for a field that is not used.
 pub(crate) fn placeholder_for(name: &str, ty: &Type) -> String {
     let textless = WithoutDisplay::of(ty);
     let filter = textless
@@ -69,6 +77,7 @@ pub(crate) fn placeholder_for(name: &str, ty: &Type) -> String {
     }
 }
 
+/// Whether the format needs `Display`; `{:?}` needs `Debug`.
 pub(crate) fn takes_text(format: &Format) -> bool {
     match format {
         Format::Plain => true,
@@ -86,7 +95,8 @@ fn is_attachment(ty: &Type) -> bool {
     })
 }
 
-/// By name only. The type must also be usable where `generics` are unknown and `name` is another type.
+/// By name only. The type must also be usable where `generics` are unknown and
+/// `name` is another type.
 pub(crate) fn may_be_attachment(ty: &Type, name: &str, generics: &Generics) -> bool {
     let Type::Path(path) = bare(ty) else {
         return false;
@@ -100,10 +110,12 @@ pub(crate) fn may_be_attachment(ty: &Type, name: &str, generics: &Generics) -> b
     plain && is_attachment(ty) && !mentions_parameter(ty, generics)
 }
 
+/// Whether the field may be the history of a conversation.
 pub(crate) fn holds_messages(ty: &Type) -> bool {
     mentions(ty.to_token_stream(), &|ident| ident == "Message")
 }
 
+/// A slice or a `Vec` of attachments is attached as a whole.
 fn list_filters(element: &Type) -> &'static [&'static str] {
     if is_attachment(element) {
         &["attach"]
@@ -112,6 +124,7 @@ fn list_filters(element: &Type) -> &'static [&'static str] {
     }
 }
 
+/// A list of values that have a text is written line by line.
 fn collection_filters(element: &Type) -> &'static [&'static str] {
     if WithoutDisplay::of(element).is_some() {
         &["json"]

@@ -1,4 +1,8 @@
 //! Fields of an answer that borrow. Refuses only what is certain from the tokens.
+//!
+//! An answer is read from text that is gone when the call returns, so its fields
+//! own what they hold. serde could read a `&str` from a text that lives on, and its
+//! error for an output would be about lifetimes of generated code.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident};
@@ -15,15 +19,17 @@ use crate::validate::tagged::tag_on_non_object;
 /// Returns whether any field borrows. The type then loses its lifetimes.
 pub(crate) fn check(input: &mut DeriveInput, errors: &mut Errors) -> bool {
     let container = SerdeAttributes::read(&input.attrs);
-    let own: Vec<_> = input
+    let declared: Vec<_> = input
         .generics
         .lifetimes()
         .map(|param| param.lifetime.clone())
         .collect();
     let mut borrows = false;
     match &mut input.data {
+        // The type is read by another one, or by a function: what it holds is its
+        // own affair.
         _ if container.custom => {}
-        Data::Struct(data) => borrows = check_fields(&mut data.fields, &own, errors),
+        Data::Struct(data) => borrows = check_fields(&mut data.fields, &declared, errors),
         Data::Enum(data) => {
             for variant in &mut data.variants {
                 let attributes = SerdeAttributes::read(&variant.attrs);
@@ -31,7 +37,7 @@ pub(crate) fn check(input: &mut DeriveInput, errors: &mut Errors) -> bool {
                     && !attributes.custom
                     && tag_on_non_object(&container, variant).is_none()
                 {
-                    borrows |= check_fields(&mut variant.fields, &own, errors);
+                    borrows |= check_fields(&mut variant.fields, &declared, errors);
                 }
             }
         }
@@ -44,17 +50,21 @@ pub(crate) fn check(input: &mut DeriveInput, errors: &mut Errors) -> bool {
 }
 
 /// Reported references become `'static`.
-fn check_fields(fields: &mut Fields, own: &[Lifetime], errors: &mut Errors) -> bool {
+fn check_fields(fields: &mut Fields, declared: &[Lifetime], errors: &mut Errors) -> bool {
     let mut any = false;
     for field in fields.iter_mut() {
         let attributes = SerdeAttributes::read(&field.attrs);
-        any |= !attributes.skip && !attributes.custom && check_type(&mut field.ty, own, errors);
+        any |=
+            !attributes.skip && !attributes.custom && check_type(&mut field.ty, declared, errors);
     }
     any
 }
 
 /// `own`: lifetimes that the answer's type declares.
-fn check_type(ty: &mut Type, own: &[Lifetime], errors: &mut Errors) -> bool {
+/// Into lists, options, boxes, arrays and tuples. Types of other crates may borrow
+/// nothing although they have a lifetime, so only lifetimes of the answer's own are
+/// faults.
+fn check_type(ty: &mut Type, declared: &[Lifetime], errors: &mut Errors) -> bool {
     match ty {
         Type::Reference(reference) => {
             let instead = match bare(&reference.elem) {
@@ -68,32 +78,32 @@ fn check_type(ty: &mut Type, own: &[Lifetime], errors: &mut Errors) -> bool {
             reference.lifetime = Some(Lifetime::new("'static", Span::mixed_site()));
             true
         }
-        Type::Group(group) => check_type(&mut group.elem, own, errors),
-        Type::Paren(paren) => check_type(&mut paren.elem, own, errors),
-        Type::Array(array) => check_type(&mut array.elem, own, errors),
+        Type::Group(group) => check_type(&mut group.elem, declared, errors),
+        Type::Paren(paren) => check_type(&mut paren.elem, declared, errors),
+        Type::Array(array) => check_type(&mut array.elem, declared, errors),
         Type::Tuple(tuple) => tuple
             .elems
             .iter_mut()
-            .fold(false, |any, ty| check_type(ty, own, errors) | any),
+            .fold(false, |any, ty| check_type(ty, declared, errors) | any),
         Type::Path(path) => {
-            if borrows(path, own) {
-                let message = "an answer owns its values, and this field borrows; write `String`, or another type without a \
-                               lifetime";
+            if borrows(path, declared) {
+                let message = "an answer owns its values, and this field borrows; write `String`, \
+                               or another type without a lifetime";
                 errors.push(Error::new_spanned(&*path, message));
                 return true;
             }
             let Some(last) = path.path.segments.last_mut() else {
                 return false;
             };
-            let known = ["Option", "Vec", "Box"]
+            let is_container = ["Option", "Vec", "Box"]
                 .iter()
-                .any(|known| last.ident == known);
+                .any(|name| last.ident == name);
             match &mut last.arguments {
-                PathArguments::AngleBracketed(arguments) if known => arguments
+                PathArguments::AngleBracketed(arguments) if is_container => arguments
                     .args
                     .iter_mut()
                     .fold(false, |any, argument| match argument {
-                        GenericArgument::Type(ty) => check_type(ty, own, errors) | any,
+                        GenericArgument::Type(ty) => check_type(ty, declared, errors) | any,
                         _ => any,
                     }),
                 _ => false,
@@ -103,13 +113,17 @@ fn check_type(ty: &mut Type, own: &[Lifetime], errors: &mut Errors) -> bool {
     }
 }
 
-fn borrows(path: &TypePath, own: &[Lifetime]) -> bool {
+/// Whether one of its arguments is a lifetime of the answer.
+fn borrows(path: &TypePath, declared: &[Lifetime]) -> bool {
     let Some(PathArguments::AngleBracketed(arguments)) =
         path.path.segments.last().map(|last| &last.arguments)
     else {
         return false;
     };
-    arguments.args.iter().any(|argument: &GenericArgument| matches!(argument, GenericArgument::Lifetime(lifetime) if own.contains(lifetime)))
+    arguments.args.iter().any(|argument| match argument {
+        GenericArgument::Lifetime(lifetime) => declared.contains(lifetime),
+        _ => false,
+    })
 }
 
 /// Uses that omit these lifetimes would be further errors.
@@ -133,22 +147,23 @@ fn without_lifetimes(input: &mut DeriveInput) {
     }
 }
 
+/// Replaces the lifetimes everywhere in the item, bounds included.
 fn with_static_lifetimes(tokens: TokenStream, names: &[String]) -> TokenStream {
-    let mut quoted = false;
-    let token = |token| {
-        let behind = std::mem::replace(
-            &mut quoted,
-            matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '\''),
-        );
-        match token {
-            TokenTree::Ident(name) if behind && names.iter().any(|lifetime| name == lifetime) => {
-                TokenTree::Ident(format_ident!("static", span = name.span()))
+    let mut lasting = TokenStream::new();
+    let mut is_behind_quote = false;
+    for token in tokens {
+        let is_quote = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '\'');
+        let replaced: TokenTree = match token {
+            TokenTree::Ident(name) if is_behind_quote && names.iter().any(|one| name == one) => {
+                format_ident!("static", span = name.span()).into()
             }
             TokenTree::Group(group) => {
                 regrouped(&group, with_static_lifetimes(group.stream(), names)).into()
             }
             other => other,
-        }
-    };
-    tokens.into_iter().map(token).collect()
+        };
+        is_behind_quote = is_quote;
+        lasting.extend([replaced]);
+    }
+    lasting
 }

@@ -1,8 +1,9 @@
 //! Dates, money and ids of other crates, whose schemas come with a feature of llmnode.
 //!
-//! Without the feature, the derive of `JsonSchema` would list all types that have a schema. So such a type, known by its name,
-//! lends its schema through a wrapper whose bound says which feature is missing. A type of the program that has such a name has a
-//! schema of its own, and lends that.
+//! Without the feature, the derive of `JsonSchema` would list all types that have a
+//! schema. So such a type, known by its name, lends its schema through a wrapper
+//! whose bound says which feature is missing. A type of the program that has such a
+//! name has a schema of its own, and lends that.
 
 use proc_macro2::Span;
 use quote::{ToTokens, quote};
@@ -14,6 +15,7 @@ use syn::{
 use crate::generics::mentions_parameter;
 use crate::validate::serde_names::SerdeAttributes;
 
+/// Types of `chrono`, `jiff`, `time`, `rust_decimal`, `url` and `uuid`.
 const NAMES: [&str; 13] = [
     "Date",
     "DateTime",
@@ -30,6 +32,8 @@ const NAMES: [&str; 13] = [
     "Zoned",
 ];
 
+/// Adds `#[schemars(with = ..)]` to the fields that hold such a type, in whatever
+/// it is wrapped.
 pub(crate) fn lend_schemas(input: &mut DeriveInput, krate: &Path) {
     let generics = input.generics.clone();
     let fields: Vec<&mut Field> = match &mut input.data {
@@ -47,6 +51,8 @@ pub(crate) fn lend_schemas(input: &mut DeriveInput, krate: &Path) {
     }
 }
 
+/// Fields with attributes of their own say how they are read; a generic field's
+/// type is not known here.
 fn lent(field: &Field, generics: &Generics, krate: &Path) -> Option<Attribute> {
     let read = SerdeAttributes::read(&field.attrs);
     if read.custom || read.skip || read.flatten || mentions_parameter(&field.ty, generics) {
@@ -65,6 +71,7 @@ fn wrap(ty: &mut Type, krate: &Path) -> Option<Span> {
         Type::Paren(paren) => wrap(&mut paren.elem, krate),
         Type::Array(array) => wrap(&mut array.elem, krate),
         Type::Tuple(tuple) => {
+            // Collected, since all have to be wrapped and not only up to the first.
             let found: Vec<_> = tuple
                 .elems
                 .iter_mut()
@@ -94,6 +101,7 @@ fn wrap(ty: &mut Type, krate: &Path) -> Option<Span> {
     }
 }
 
+/// `Vec<Date>` lends the schema of a list.
 fn wrap_argument(argument: &mut GenericArgument, krate: &Path) -> Option<Span> {
     match argument {
         GenericArgument::Type(ty) => wrap(ty, krate),

@@ -1,7 +1,10 @@
-//! Attributes on fields and variants of an output that no derive has: `#[description = ".."]`, `#[range(..)]`.
+//! Attributes on fields and variants of an output that no derive has:
+//! `#[description = ".."]`, `#[range(..)]`.
 //!
-//! The compiler would not find them, and name no remedy. They are taken off, and the message says which attribute does what was
-//! meant. An item with derives of other crates is left alone, since these may have helper attributes of such names.
+//! The compiler would not find them, and name no remedy. They are taken off, and
+//! the message says which attribute does what was meant. An item with derives of
+//! other crates is left alone, since these may have helper attributes of such
+//! names.
 
 use syn::{Attribute, Data, DeriveInput, Error};
 
@@ -26,9 +29,10 @@ const KNOWN_DERIVES: [&str; 14] = [
     "Display",
 ];
 
+/// From the fields and variants; the type itself has attributes of many crates.
 pub(crate) fn take_stray(input: &mut DeriveInput, errors: &mut Errors) {
     let all_known =
-        derives(&input.attrs).all(|name| KNOWN_DERIVES.iter().any(|known| name == known));
+        derives(&input.attrs).all(|name| KNOWN_DERIVES.iter().any(|known_name| name == known_name));
     if !all_known {
         return;
     }
@@ -50,6 +54,7 @@ pub(crate) fn take_stray(input: &mut DeriveInput, errors: &mut Errors) {
     }
 }
 
+/// Takes each one off that has a remedy here.
 fn take_from(attributes: &mut Vec<Attribute>, errors: &mut Errors) {
     attributes.retain(|attribute| {
         let Some(remedy) = attribute
@@ -64,11 +69,13 @@ fn take_from(attributes: &mut Vec<Attribute>, errors: &mut Errors) {
     });
 }
 
+/// What to write in its place.
 fn remedy(name: &str) -> Option<String> {
     let written = match name {
         "description" | "desc" => {
             return Some(format!(
-                "`{name}` is no attribute of a field; write a doc comment, `/// …`, which the model reads"
+                "`{name}` is no attribute of a field; write a doc comment, `/// …`, which the \
+                 model reads"
             ));
         }
         "llm_output" | "range" | "min" | "max" => "#[schemars(range(min = 1, max = 5))]",

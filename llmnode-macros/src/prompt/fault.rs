@@ -1,4 +1,9 @@
 //! Faults in a prompt, and their messages.
+//!
+//! The grammar finds a fault without words; they are here, so that all messages
+//! about prompts read alike: what is wrong, then what to write. Two kinds get
+//! better words where the fields are known, see
+//! `node/variables/placeholder_hints.rs`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,32 +11,43 @@ use std::ops::Range;
 
 use crate::diagnostics::suggest;
 
+/// For suggestions.
 const FILTERS: [&str; 6] = ["list", "json", "fence", "attach", "raw", "or"];
 
+/// A fault and the bytes of the prompt's text that it is about.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Fault {
     pub(crate) range: Range<usize>,
     pub(crate) kind: FaultKind,
 }
 
+/// Each with the part of the text that its message quotes.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum FaultKind {
+    // `{` without `}`, `}` without `{`, and a brace that begins neither.
     Unclosed,
     UnmatchedClose,
     Text,
     /// `{% if a %}`.
     Tag(String),
+    // `{}` and `{0}`.
     Positional(String),
+    // `{ name }`, which Python allows.
     Spaces(String),
+    // `{self}`, `{state}`, `{r#type}`.
     SelfValue,
     BareState,
     RawIdentifier(String),
+    // `{a.b}`, and all else that is no name.
     FieldAccess(String),
     Expression(String),
+    // A format that is neither one of prompts nor one of std.
     UnknownFilter(String),
     FilterArgument(&'static str),
     OrWithoutText,
+    // `:fence` fills lines, and stands within one.
     FenceInLine(String),
+    // `{:width$}`, and a width that std refuses.
     SpecParameter,
     SpecTooLarge,
 }
@@ -39,47 +55,64 @@ pub(crate) enum FaultKind {
 impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unclosed => f.write_str("this `{` is never closed; write `{{` for a brace in the text"),
+            Self::Unclosed => {
+                f.write_str("this `{` is never closed; write `{{` for a brace in the text")
+            }
             Self::UnmatchedClose => {
                 f.write_str("this `}` closes nothing; write `}}` for a brace in the text")
             }
             Self::Text => f.write_str(
-                "this `{` opens no variable; write `{{` and `}}` for braces that belong to the text",
+                "this `{` opens no variable; write `{{` and `}}` for braces that belong to the \
+                 text",
             ),
             Self::Tag(tag) => write!(
                 f,
-                "`{}` is of another template language, and a prompt has no conditions and no loops; compute the text by \
-                 `with(n = …)`, and write `{{n}}`",
+                "`{}` is of another template language, and a prompt has no conditions and no \
+                 loops; compute the text by `with(n = …)`, and write `{{n}}`",
                 beginning(tag)
             ),
             Self::Positional(text) => {
                 let text = beginning(text);
-                write!(f, "`{text}` is not a variable; prompt variables are the names of the node's fields")
+                write!(
+                    f,
+                    "`{text}` is not a variable; prompt variables are the names of the node's \
+                           fields"
+                )
             }
-            Self::Spaces(name) => write!(f, "a variable has no spaces around it; write `{{{name}}}`"),
+            Self::Spaces(name) => {
+                write!(f, "a variable has no spaces around it; write `{{{name}}}`")
+            }
             Self::SelfValue => f.write_str("`self` is not a prompt variable; name a field"),
-            Self::BareState => {
-                f.write_str("`state` is not a value of the prompt; name a part of it, such as `{state.name}`")
-            }
+            Self::BareState => f.write_str(
+                "`state` is not a value of the prompt; name a part of it, such as `{state.name}`",
+            ),
             Self::RawIdentifier(name) => write!(f, "a prompt needs no `r#`; write `{{{name}}}`"),
             Self::FieldAccess(text) => f.write_str(&field_access(text)),
             Self::Expression(text) => f.write_str(&expression(text)),
             Self::UnknownFilter(name) => f.write_str(&unknown_filter(name)),
-            Self::FilterArgument(name) => write!(f, "the filter `{name}` takes no argument; write `:{name}`"),
+            Self::FilterArgument(name) => {
+                write!(f, "the filter `{name}` takes no argument; write `:{name}`")
+            }
             Self::OrWithoutText => {
                 f.write_str("the filter `or` takes the text for an absent value; write `:or(none)`")
             }
             Self::FenceInLine(text) => {
-                write!(f, "`{}` fills whole lines; put it on a line by itself", beginning(text))
+                write!(
+                    f,
+                    "`{}` fills whole lines; put it on a line by itself",
+                    beginning(text)
+                )
             }
             Self::SpecParameter => f.write_str(
-                "width and precision cannot come from a variable; write a number, such as `>8` or `.2`",
+                "width and precision cannot come from a variable; write a number, such as `>8` or \
+                 `.2`",
             ),
             Self::SpecTooLarge => f.write_str("width and precision go up to 65535"),
         }
     }
 }
 
+/// `{self.name}` only has a word too many; deeper paths need a variable.
 fn field_access(text: &str) -> String {
     let path = text.strip_prefix("self.").unwrap_or(text);
     if path.len() < text.len() && !path.contains('.') {
@@ -90,6 +123,7 @@ fn field_access(text: &str) -> String {
     )
 }
 
+/// An expression of the state that parses becomes a variable as it is.
 fn expression(text: &str) -> String {
     if reads_state(text) {
         return format!(
@@ -97,18 +131,20 @@ fn expression(text: &str) -> String {
         );
     }
     format!(
-        "`{}` is an expression; a prompt variable is a field or a path such as `state.name`, \
-         so declare it by `with(n = …)`, or add a field that holds the value",
+        "`{}` is an expression; a prompt variable is a field or a path such as `state.name`, so \
+         declare it by `with(n = …)`, or add a field that holds the value",
         beginning(text)
     )
 }
 
+/// The nearest format, or all.
 fn unknown_filter(name: &str) -> String {
     let shown = beginning(name);
     match suggest(name, FILTERS) {
         Some(near) => format!("unknown filter `{shown}`; did you mean `{}`?", usage(near)),
         None => format!(
-            "unknown filter `{shown}`; expected `list`, `json`, `fence`, `attach`, `raw`, `or(text)` or a format spec such as `?` or `>8`"
+            "unknown filter `{shown}`; expected `list`, `json`, `fence`, `attach`, `raw`, \
+             `or(text)` or a format spec such as `?` or `>8`"
         ),
     }
 }
@@ -135,6 +171,7 @@ fn beginning(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// `or` is never written alone.
 fn usage(filter: &str) -> &str {
     if filter == "or" { "or(text)" } else { filter }
 }

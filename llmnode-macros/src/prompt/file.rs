@@ -1,7 +1,9 @@
-//! Prompt files: relative to the source file that names them, as with `include_str!`, and read when the macro expands.
+//! Prompt files: relative to the source file that names them, as with
+//! `include_str!`, and read when the macro expands.
 //!
-//! A file means what a literal of the same text means: a byte order mark is not text, line ends are `\n` as in Rust's
-//! literals, and the newline that editors put at the end of a file is not part of the prompt.
+//! A file means what a literal of the same text means: a byte order mark is not
+//! text, line ends are `\n` as in Rust's literals, and the newline that editors put
+//! at the end of a file is not part of the prompt.
 
 use std::fs;
 use std::io::{self, Read};
@@ -13,12 +15,15 @@ use syn::{Error, LitStr};
 use super::locate::position;
 use crate::diagnostics::suggest;
 
+/// A larger file is data and no prompt; reading it would slow down every build.
 const MAX_BYTES: u64 = 1 << 20;
 
+/// All errors are at the path in the attribute.
 pub(crate) fn read(literal: &LitStr) -> syn::Result<String> {
     text(literal).map_err(|message| Error::new(literal.span(), message))
 }
 
+/// Absolute paths would only work on one machine.
 fn text(literal: &LitStr) -> Result<String, String> {
     let written = literal.value();
     if Path::new(&written).has_root() {
@@ -43,6 +48,7 @@ fn text(literal: &LitStr) -> Result<String, String> {
     Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
 }
 
+/// Words of the operating system for all but the one that is frequent.
 fn unread(path: &Path, shown: &str, error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => missing(path, shown),
@@ -50,6 +56,8 @@ fn unread(path: &Path, shown: &str, error: &io::Error) -> String {
     }
 }
 
+/// A device may never end, so it is not opened. One byte more than allowed is read,
+/// to see that there is one.
 fn bytes(path: &Path, shown: &str) -> Result<Vec<u8>, String> {
     if !fs::metadata(path)
         .map_err(|error| unread(path, shown, &error))?
@@ -71,6 +79,7 @@ fn bytes(path: &Path, shown: &str) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
+/// The nearest name in the folder, since a misspelling is the most frequent cause.
 fn missing(path: &Path, shown: &str) -> String {
     let expected = path.file_name().unwrap_or_default().to_string_lossy();
     let entries = path
@@ -91,7 +100,8 @@ fn missing(path: &Path, shown: &str) -> String {
     }
 }
 
-/// Some editors, and this crate's tests, do not know the span's file: then the package's folder or its `src` is used.
+/// Some editors, and this crate's tests, do not know the span's file: then the
+/// package's folder or its `src` is used.
 fn folder(span: Span, written: &str) -> PathBuf {
     let source = proc_macro::is_available()
         .then(|| {
@@ -126,6 +136,8 @@ fn shown(path: &Path, written: &str) -> String {
     )
 }
 
+/// `a/../b` is `b`, without a look at the file system: a link would lead to the
+/// folder of another machine.
 fn normalized(path: &Path) -> PathBuf {
     let mut normalized = PathBuf::new();
     for component in path.components() {

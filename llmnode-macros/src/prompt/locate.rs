@@ -1,4 +1,9 @@
 //! Positions in string literals: line and column in the value, and byte offsets in the source.
+//!
+//! Three countings meet here. A fault has a *byte of the text*. Messages have *line
+//! and column*, in characters. The compiler's underlines need *bytes of the token*,
+//! in which escapes are longer than what they stand for. `source_offsets` maps the
+//! first to the last.
 
 use std::fmt;
 use std::ops::Range;
@@ -16,6 +21,7 @@ impl fmt::Display for Position {
     }
 }
 
+/// Of a byte of the text.
 pub(crate) fn position(value: &str, offset: usize) -> Position {
     let before = &value[..offset];
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -26,6 +32,7 @@ pub(crate) fn position(value: &str, offset: usize) -> Position {
 }
 
 /// Drawn as rustc does, for errors that can only underline the entire literal.
+/// A tab counts as one column, as in rustc's pictures.
 pub(crate) fn excerpt(value: &str, range: &Range<usize>) -> String {
     const WIDTH: usize = 72;
     let at = position(value, range.start);
@@ -39,6 +46,7 @@ pub(crate) fn excerpt(value: &str, range: &Range<usize>) -> String {
         .map(|c| if c == '\t' { ' ' } else { c })
         .collect();
     let before = at.column - 1 - skipped;
+    // Carets do not go beyond what is shown, and there is at least one.
     let room = shown.chars().count().saturating_sub(before).max(1);
     let marked = value[range.clone()]
         .chars()
@@ -55,8 +63,11 @@ pub(crate) fn excerpt(value: &str, range: &Range<usize>) -> String {
 }
 
 /// From offsets in the value to those in the token, quotes included. `None`: it is another literal.
+/// One entry for each byte of the value, and one for its end. Checked against the
+/// value: the token may be of a literal that a macro made.
 pub(crate) fn source_offsets(token: &str, value: &str) -> Option<Vec<usize>> {
     let mut offsets = Vec::with_capacity(value.len() + 1);
+    // A raw literal has no escapes: all offsets move by its opening.
     if let Some(raw) = token.strip_prefix('r') {
         let hashes = raw.find('"')?;
         let start = hashes + 2;
@@ -81,6 +92,7 @@ pub(crate) fn source_offsets(token: &str, value: &str) -> Option<Vec<usize>> {
 }
 
 /// With the number of bytes that spell it. A line continuation has no character.
+/// The escapes of Rust's string literals.
 fn unescape(text: &str) -> Option<(Option<char>, usize)> {
     let mut chars = text.chars();
     let first = chars.next()?;

@@ -1,5 +1,6 @@
-//! A prompt's literal with all but one placeholder blank, so that `format_args!` accepts it and the compiler underlines
-//! that placeholder; `probe.rs` explains why and how.
+//! A prompt's literal with all but one placeholder blank, so that `format_args!`
+//! accepts it and the compiler underlines that placeholder; `probe.rs` explains why
+//! and how.
 
 use std::ops::Range;
 
@@ -16,7 +17,8 @@ pub(crate) struct Mask {
 }
 
 impl Mask {
-    /// From `{` to behind `}`; resolves at `here`. `None` unless it is in one literal whose place is known.
+    /// From `{` to behind `}`; resolves at `here`. `None` unless it is in one
+    /// literal whose place is known.
     pub(crate) fn of(prompt: &Source, placeholder: &Range<usize>, here: Span) -> Option<Self> {
         let (literal, range) = prompt
             .literal(placeholder)
@@ -27,6 +29,7 @@ impl Mask {
     }
 }
 
+/// From a token and its value, so that it can be tested without a compiler.
 fn mask(token: &str, value: &str, range: &Range<usize>) -> Option<Mask> {
     let offsets = source_offsets(token, value)?;
     let start = *offsets.get(range.start)?;
@@ -36,7 +39,8 @@ fn mask(token: &str, value: &str, range: &Range<usize>) -> Option<Mask> {
     } else {
         0
     };
-    // A raw literal opens with more bytes: a placeholder at the start loses its brace, but its name is underlined.
+    // A raw literal opens with more bytes: a placeholder at the start loses its
+    // brace, but its name is underlined.
     let opening = hashes + 2;
     let start = start.max(opening);
     let length = end.checked_sub(start + 2).filter(|&length| length > 0)?;
@@ -52,7 +56,8 @@ fn mask(token: &str, value: &str, range: &Range<usize>) -> Option<Mask> {
     })
 }
 
-/// The literal with nothing but a variable of that name, at its bytes. `None` for one that begins the literal.
+/// The literal with nothing but a variable of that name, at its bytes. `None` for
+/// one that begins the literal.
 pub(crate) fn named_mask(
     token: &str,
     value: &str,

@@ -1,25 +1,32 @@
 //! Errors whose underline is a variable *inside* the prompt's literal, on a stable compiler.
 //!
-//! A macro cannot span a part of a literal on stable: `Literal::subspan` answers `None`. The compiler itself can,
-//! when `format_args!` captures a variable: it underlines the name in the literal it was given. So for a variable
-//! that does not exist the expansion holds a *probe*, a function that is never called and captures that name. Probes
-//! are emitted only beside a fault that is already known, never for a correct prompt.
+//! A macro cannot span a part of a literal on stable: `Literal::subspan` answers
+//! `None`. The compiler itself can, when `format_args!` captures a variable: it
+//! underlines the name in the literal it was given. So for a variable that does not
+//! exist the expansion holds a *probe*, a function that is never called and
+//! captures that name. Probes are emitted only beside a fault that is already
+//! known, never for a correct prompt.
 //!
 //! What experiments with rustc 1.95 and 1.97 (nightly) showed, and what follows:
-//! * The literal must be the user's own token. Then the underline is exact in plain, raw and multi-line literals,
-//!   through all escapes, on both.
-//! * A `{state.path}` or an unknown spec such as `:list` in it is refused before any name is looked up. Such a literal
-//!   is *masked*: a raw literal with the user's span in which all but the one variable is blank, laid out so that the
-//!   variable keeps its byte of the source. 1.95 computes the underline from the position alone. 1.97 compares the
-//!   source with the literal and, as they differ, underlines the whole literal; nothing worse.
-//! * With the node's field of the nearest name bound beside it, rustc words the error and proposes a fix that can be
-//!   applied. It must not where the underline may be the whole literal, since the fix would replace the prompt;
-//!   nor is there one if no name is near. There the error gets words of its own, with the position:
-//!   the variable is bound to a value whose `Display` needs a trait that has `on_unimplemented`.
-//! * Constants, statics and `self` are visible whatever the hygiene, so a probe lives in a module of its own, without
-//!   a prelude.
-//! * A note that the error comes from a macro follows wherever a span of the error does. So the literal keeps its span,
-//!   and the names that it captures, which have to be of the same hygiene, get it.
+//! * The literal must be the user's own token. Then the underline is exact in
+//!   plain, raw and multi-line literals, through all escapes, on both.
+//! * A `{state.path}` or an unknown spec such as `:list` in it is refused before
+//!   any name is looked up. Such a literal is *masked*: a raw literal with the
+//!   user's span in which all but the one variable is blank, laid out so that the
+//!   variable keeps its byte of the source. 1.95 computes the underline from the
+//!   position alone. 1.97 compares the source with the literal and, as they differ,
+//!   underlines the whole literal; nothing worse.
+//! * With the node's field of the nearest name bound beside it, rustc words the
+//!   error and proposes a fix that can be applied. It must not where the underline
+//!   may be the whole literal, since the fix would replace the prompt; nor is there
+//!   one if no name is near. There the error gets words of its own, with the
+//!   position: the variable is bound to a value whose `Display` needs a trait that
+//!   has `on_unimplemented`.
+//! * Constants, statics and `self` are visible whatever the hygiene, so a probe
+//!   lives in a module of its own, without a prelude.
+//! * A note that the error comes from a macro follows wherever a span of the error
+//!   does. So the literal keeps its span, and the names that it captures, which
+//!   have to be of the same hygiene, get it.
 
 use std::ops::Range;
 
@@ -33,11 +40,13 @@ use super::mask::{Mask, is_spanned};
 use super::source::Source;
 use crate::diagnostics::{list, suggest};
 
+/// A variable that does not exist, with the bytes of its placeholder.
 pub(crate) struct Unknown {
     pub(crate) name: String,
     pub(crate) range: Range<usize>,
 }
 
+/// What there is in its place.
 pub(crate) struct NameCandidates<'a> {
     pub(crate) node: &'a str,
     pub(crate) fields: &'a [String],
@@ -48,6 +57,7 @@ pub(crate) struct NameCandidates<'a> {
 }
 
 impl<'a> NameCandidates<'a> {
+    /// The field or variable that was most likely meant.
     fn near(&self, name: &str) -> Option<&'a str> {
         suggest(
             name,
@@ -56,7 +66,9 @@ impl<'a> NameCandidates<'a> {
     }
 }
 
-/// These tokens do not compile. `plain`: `format_args!` accepts the literal. `used`: the fields in the prompt.
+/// These tokens do not compile. `plain`: `format_args!` accepts the literal.
+/// `used`: the fields in the prompt. One probe for the whole literal if that can be
+/// used; it shows all names in one picture. Otherwise one for each name.
 pub(crate) fn unknown_variables(
     prompt: &Source,
     unknown: &[Unknown],
@@ -64,7 +76,7 @@ pub(crate) fn unknown_variables(
     plain: bool,
     used: &[String],
 ) -> TokenStream {
-    let own = prompt
+    let whole = prompt
         .only_literal()
         .filter(|literal| plain && is_spanned(literal))
         .and_then(|literal| {
@@ -80,7 +92,7 @@ pub(crate) fn unknown_variables(
                 used,
             ))
         });
-    own.unwrap_or_else(|| {
+    whole.unwrap_or_else(|| {
         unknown
             .iter()
             .map(|unknown| variable_error(prompt, unknown, candidates))
@@ -88,6 +100,7 @@ pub(crate) fn unknown_variables(
     })
 }
 
+/// Underlined in a masked literal, or else at the whole literal, with an excerpt.
 fn variable_error(
     prompt: &Source,
     unknown: &Unknown,
@@ -100,8 +113,9 @@ fn variable_error(
     masked.unwrap_or_else(|| error_text.at(prompt, &unknown.range))
 }
 
-/// If each unknown name has a near one, rustc suggests these. Otherwise each is bound to a value without `Display`,
-/// since unbound names in the literal would hide that error.
+/// If each unknown name has a near one, rustc suggests these. Otherwise each is
+/// bound to a value without `Display`, since unbound names in the literal would
+/// hide that error.
 fn capture_from_literal(
     prompt: &Source,
     literal: &LitStr,
@@ -144,6 +158,7 @@ fn capture_from_literal(
     )
 }
 
+/// The masked literal captures one name, bound to a value without a text.
 fn capture_masked(
     Mask { literal, name }: &Mask,
     error_text: &ErrorText,
@@ -157,6 +172,8 @@ fn capture_masked(
     )
 }
 
+/// Constants of functions that are never called. `no_implicit_prelude`, since a
+/// name such as `Some` would be found in it.
 fn probe(here: Span, items: TokenStream, body: TokenStream) -> TokenStream {
     quote_spanned! {here=>
         const _: () = {
@@ -177,12 +194,15 @@ fn mixed_site(at: Span) -> Span {
     Span::mixed_site().located_at(at)
 }
 
+/// The words of an error, for whichever way it is emitted.
 struct ErrorText {
     message: String,
     label: String,
 }
 
 impl ErrorText {
+    /// The label says what there is instead; a part of the state is proposed only
+    /// if no field is near.
     fn new(prompt: &Source, unknown: &Unknown, candidates: &NameCandidates<'_>) -> Self {
         let NameCandidates {
             node,
@@ -196,12 +216,12 @@ impl ErrorText {
             .near(&unknown.name)
             .map(|near| format!("; did you mean `{near}`?"))
             .unwrap_or_default();
-        let names = || list(fields.iter().chain(*with).map(String::as_str));
+        let names = list(fields.iter().chain(*with).map(String::as_str));
         let mut label = match &fields[..] {
-            _ if !with.is_empty() => format!("the prompt variables of `{node}` are {}", names()),
+            _ if !with.is_empty() => format!("the prompt variables of `{node}` are {names}"),
             [] => format!("`{node}` has no fields"),
             [one] => format!("the field of `{node}` is `{one}`"),
-            _ => format!("the fields of `{node}` are {}", names()),
+            _ => format!("the fields of `{node}` are {names}"),
         };
         if *state && proposal.is_empty() {
             let written = prompt.text()[unknown.range.clone()].trim_start_matches('{');
@@ -216,21 +236,23 @@ impl ErrorText {
         }
     }
 
+    /// A type whose formatting traits need a trait that it lacks. With all of them,
+    /// as the placeholder may have any format.
     fn undisplayable(&self, kind: &Ident) -> TokenStream {
         let message = &self.message;
         // The attribute parses braces as a format string does.
         let label = self.label.replace('{', "{{").replace('}', "}}");
         let here = kind.span();
-        let known = format_ident!("Known{kind}", span = here);
+        let bound_trait = format_ident!("Known{kind}", span = here);
         let formats = [
             "Display", "Debug", "LowerHex", "UpperHex", "Octal", "Binary", "LowerExp", "UpperExp",
         ]
         .map(|format| Ident::new(format, here));
         quote_spanned! {here=>
             #[diagnostic::on_unimplemented(message = #message, label = #label)]
-            trait #known {}
+            trait #bound_trait {}
             struct #kind<T>(T);
-            #(impl<T: #known> ::core::fmt::#formats for #kind<T> {
+            #(impl<T: #bound_trait> ::core::fmt::#formats for #kind<T> {
                 fn fmt(&self, _: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                     ::core::result::Result::Ok(())
                 }
@@ -238,6 +260,7 @@ impl ErrorText {
         }
     }
 
+    /// As an error of ours, where nothing can be underlined.
     fn at(&self, prompt: &Source, range: &Range<usize>) -> TokenStream {
         let Self { message, label } = self;
         let excerpt = excerpt(prompt.text(), range);

@@ -1,4 +1,9 @@
 //! Where the text of a prompt comes from: a literal, several in a `concat!`, or a file.
+//!
+//! The text is one string for the grammar. For places, the literals stay beside it,
+//! each with the byte at which it begins: a variable in the third literal of a
+//! `concat!` is underlined there. A file has no literal; its messages have its
+//! name, line and column.
 
 use std::ops::Range;
 
@@ -13,8 +18,10 @@ use super::locate::{Position, position};
 use crate::generics::bare_value;
 use crate::literals::{reject_suffix, text};
 
+/// The end of messages about a prompt that is no literal.
 const CHECKED: &str = ", so that its variables can be checked";
 
+/// The text, and where it was written.
 pub(crate) struct Source {
     text: String,
     literals: Vec<(usize, LitStr)>,
@@ -23,6 +30,8 @@ pub(crate) struct Source {
 }
 
 impl Source {
+    /// A literal or a `concat!` of some. Constants and other macros cannot be read
+    /// here, so their variables could not be checked.
     pub(crate) fn parse(input: ParseStream<'_>, key: &Ident) -> syn::Result<Self> {
         match input.fork().parse::<Expr>().ok().and_then(macro_call) {
             Some(call) if is_std_macro(&call, "concat") => {
@@ -37,7 +46,8 @@ impl Source {
             }
             _ => {
                 let remedy = format!(
-                    "{CHECKED}; write the text itself, with fields in braces, or `{key}_file = \"…\"`"
+                    "{CHECKED}; write the text itself, with fields in braces, or `{key}_file = \
+                     \"…\"`"
                 );
                 let literal = text(input, key, &remedy)?;
                 let at = literal.span();
@@ -46,6 +56,7 @@ impl Source {
         }
     }
 
+    /// Joins the literals, as `concat!` would.
     fn new(literals: Vec<LitStr>, at: Span) -> Self {
         let mut text = String::new();
         let literals = literals
@@ -64,6 +75,7 @@ impl Source {
         }
     }
 
+    /// The text of a file.
     pub(crate) fn read(path: LitStr) -> syn::Result<Self> {
         let text = file::read(&path)?;
         let at = path.span();
@@ -79,7 +91,8 @@ impl Source {
         self.file.as_ref()
     }
 
-    /// `choose_md` for `prompts/choose.md`, in errors that name a type. A name without a dot may be a type's.
+    /// `choose_md` for `prompts/choose.md`, in errors that name a type. A name
+    /// without a dot may be a type's.
     pub(crate) fn file_type(&self) -> Option<Ident> {
         let path = self.file.as_ref()?.value();
         let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -94,15 +107,19 @@ impl Source {
         Some(name)
     }
 
+    /// What the grammar reads.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
+    /// The literal that has the byte, or the whole argument.
     pub(crate) fn span(&self, offset: usize) -> Span {
         self.literal_at(offset)
             .map_or(self.at, |(_, literal)| literal.span())
     }
 
+    /// The literal that has the placeholder, with its range in it. `None` if the
+    /// placeholder goes over the end of a literal, or is in a file.
     pub(crate) fn literal(&self, range: &Range<usize>) -> Option<(&LitStr, Range<usize>)> {
         let (start, literal) = self.literal_at(range.start)?;
         let inside = range.start - start..range.end - start;
@@ -117,6 +134,7 @@ impl Source {
         }
     }
 
+    /// For messages: `2:8`, or `prompts/choose.md:2:8`.
     pub(crate) fn location(&self, offset: usize) -> String {
         let position = self.position(offset);
         match &self.file {
@@ -146,6 +164,7 @@ fn macro_call(value: Expr) -> Option<Macro> {
     }
 }
 
+/// By its name alone, or with a path into the standard library.
 fn is_std_macro(call: &Macro, name: &str) -> bool {
     let path: Vec<_> = call
         .path
@@ -167,6 +186,8 @@ fn concat_literals(call: &Macro, key: &Ident) -> syn::Result<Vec<LitStr>> {
     items.into_iter().map(|item| piece(item, key)).collect()
 }
 
+/// `concat!` takes other literals, too; as parts of a prompt they are rather a
+/// mistake.
 fn piece(item: Expr, key: &Ident) -> syn::Result<LitStr> {
     match bare_value(item) {
         Expr::Lit(ExprLit {

@@ -1,5 +1,7 @@
-//! The format specs of std that a prompt may use: `[[fill]align][sign]['#']['0'][width]['.' precision][type]`.
+//! The format specs of std that a prompt may use:
+//! `[[fill]align][sign]['#']['0'][width]['.' precision][type]`.
 
+/// Why a spec is none, for the message.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum SpecFault {
     Unknown,
@@ -8,6 +10,7 @@ pub(crate) enum SpecFault {
     TooLarge,
 }
 
+/// Only the form: whether the value's type has the trait, the compiler says.
 pub(crate) fn check(spec: &str) -> Result<(), SpecFault> {
     let mut rest = strip_align(spec);
     rest = rest.strip_prefix(['+', '-']).unwrap_or(rest);
@@ -19,6 +22,7 @@ pub(crate) fn check(spec: &str) -> Result<(), SpecFault> {
             return Err(SpecFault::Parameter);
         }
         let after = strip_number(precision)?;
+        // A point without digits.
         if after.len() == precision.len() {
             return Err(if is_parameter(precision) {
                 SpecFault::Parameter
@@ -35,6 +39,7 @@ pub(crate) fn check(spec: &str) -> Result<(), SpecFault> {
     }
 }
 
+/// A fill is any one character before an alignment, an alignment included.
 fn strip_align(spec: &str) -> &str {
     const ALIGN: [char; 3] = ['<', '^', '>'];
     let mut chars = spec.chars();
@@ -46,6 +51,7 @@ fn strip_align(spec: &str) -> &str {
         .unwrap_or(spec)
 }
 
+/// A width or precision; std keeps them in 16 bits.
 fn strip_number(text: &str) -> Result<&str, SpecFault> {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let digits = &text[..text.len() - rest.len()];
@@ -59,6 +65,7 @@ fn strip_number(text: &str) -> Result<&str, SpecFault> {
     }
 }
 
+/// A name before a `$`.
 fn is_parameter(text: &str) -> bool {
     let rest = text.trim_start_matches(|c: char| c == '_' || c.is_alphanumeric());
     rest.len() < text.len() && rest.starts_with('$')

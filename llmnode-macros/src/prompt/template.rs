@@ -15,6 +15,7 @@ use std::ops::Range;
 use super::fault::{Fault, FaultKind};
 use super::spec::{self, SpecFault};
 
+/// A piece of the prompt, with the bytes of the source that it was read from.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Segment {
     pub(crate) range: Range<usize>,
@@ -31,12 +32,15 @@ pub(crate) enum Piece {
     },
 }
 
+/// What a placeholder names: a field, or a path into the state without its first
+/// word.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Variable {
     Field(String),
     State(Vec<String>),
 }
 
+/// How the value is written; `Spec` is one of std.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Format {
     Plain,
@@ -56,6 +60,7 @@ pub(crate) struct Template {
     pub(crate) faults: Vec<Fault>,
 }
 
+/// Never fails: what could not be read is a fault, and the rest is there.
 pub(crate) fn parse(source: &str) -> Template {
     let template = Template::default();
     let mut parser = Parser {
@@ -71,19 +76,24 @@ pub(crate) fn parse(source: &str) -> Template {
     parser.template
 }
 
+/// One pass over the text. A placeholder never goes over another brace, so there is
+/// no stack.
 struct Parser<'a> {
     source: &'a str,
+    // The byte that is read next.
     at: usize,
     /// Begins at `text_start`; doubled braces are already single.
     text: String,
     text_start: usize,
     /// Matching braces; computed only when one of them opens text.
     pairs: Option<HashMap<usize, usize>>,
+    // A tag of another template language was reported.
     has_tag: bool,
     template: Template,
 }
 
 impl<'a> Parser<'a> {
+    /// Doubled braces are decided first: `{{name}}` is text.
     fn run(&mut self) {
         while let Some(next) = self.rest().chars().next() {
             match next {
@@ -113,6 +123,7 @@ impl<'a> Parser<'a> {
         self.template.faults.push(Fault { range, kind });
     }
 
+    /// The text so far becomes a segment, if there is any.
     fn end_text(&mut self) {
         if self.text_start < self.at {
             let kind = Piece::Text(std::mem::take(&mut self.text));
@@ -123,6 +134,8 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Three questions in this order: is it a tag of another language, is it text
+    /// that has braces (JSON), is it closed? Only then are name and format read.
     fn placeholder(&mut self) {
         let open = self.at;
         let rest = &self.rest()[1..];
@@ -138,6 +151,8 @@ impl<'a> Parser<'a> {
         }
         if opens_text(rest) {
             self.fault(open..open + 1, FaultKind::Text);
+            // The text up to the matching brace is passed over, so that a JSON
+            // example in a prompt is one fault and not one for each brace.
             let pairs = self.pairs.get_or_insert_with(|| pairs(self.source));
             self.at = pairs.get(&open).copied().unwrap_or(open + 1);
             return;
@@ -181,6 +196,7 @@ fn is_blank(c: char) -> bool {
     c.is_whitespace() && c != '\n'
 }
 
+/// A fence is several lines, which begin where its line does.
 fn is_alone_on_line(source: &str, range: &Range<usize>) -> bool {
     let before = source[..range.start].trim_end_matches(is_blank);
     let behind = source[range.end..].trim_start_matches(is_blank);
@@ -196,6 +212,8 @@ fn tag_end(rest: &str) -> Option<usize> {
 }
 
 /// Text, as in JSON, rather than an attempt at a variable.
+/// A letter or `_` begins a name. A bracket or a sign may begin an expression,
+/// unless a line ends behind the brace.
 fn opens_text(rest: &str) -> bool {
     match rest.trim_start().chars().next() {
         None => false,
@@ -221,6 +239,8 @@ fn pairs(source: &str) -> HashMap<usize, usize> {
 /// Without a range, the fault is the entire placeholder.
 type PlaceholderResult<T> = Result<T, (Option<Range<usize>>, FaultKind)>;
 
+/// The format begins behind the first colon; `::` is a path, and a fault of the
+/// name.
 fn read_placeholder(inside: &str) -> PlaceholderResult<(Variable, Format)> {
     let colon = inside
         .find(':')
@@ -235,6 +255,7 @@ fn read_placeholder(inside: &str) -> PlaceholderResult<(Variable, Format)> {
     Ok((variable, format))
 }
 
+/// Each mistake has its own kind, since each has another remedy.
 fn read_variable(name: &str, inside: &str) -> PlaceholderResult<Variable> {
     let trimmed = name.trim();
     if trimmed.is_empty() || trimmed.chars().all(|c| c.is_ascii_digit()) {
@@ -268,6 +289,8 @@ fn read_variable(name: &str, inside: &str) -> PlaceholderResult<Variable> {
     Err((Some(0..name.len()), kind))
 }
 
+/// A name with an argument is a format of prompts; all else is left to the specs of
+/// std.
 fn read_format(format: &str) -> Result<Format, FaultKind> {
     let name_length = format
         .find(|c: char| !(c == '_' || c.is_alphanumeric()))
@@ -299,6 +322,7 @@ fn read_format(format: &str) -> Result<Format, FaultKind> {
     }
 }
 
+/// A name, or the number of a tuple.
 fn is_step(step: &str) -> bool {
     is_identifier(step) || (!step.is_empty() && step.bytes().all(|b| b.is_ascii_digit()))
 }

@@ -205,13 +205,15 @@ fn filters_that_are_none() {
 
 #[test]
 fn a_message_quotes_one_line_at_most() {
-    let said = |source: &str| parse(source).faults[0].kind.to_string();
-    assert!(said("{topic: Rust,\nstyle: calm}").starts_with("unknown filter ` Rust,…`; expected"));
-    assert!(said("{a:jso\nn}").starts_with("unknown filter `jso…`; did you mean `json`?"));
-    assert!(said("{a b\nc}").starts_with("`a b…` is an expression"));
-    assert!(said("{:\r\n}").starts_with("`{:…` is not a variable"));
+    let message = |source: &str| parse(source).faults[0].kind.to_string();
     assert!(
-        said(&format!("{{a {}}}", "é".repeat(999)))
+        message("{topic: Rust,\nstyle: calm}").starts_with("unknown filter ` Rust,…`; expected")
+    );
+    assert!(message("{a:jso\nn}").starts_with("unknown filter `jso…`; did you mean `json`?"));
+    assert!(message("{a b\nc}").starts_with("`a b…` is an expression"));
+    assert!(message("{:\r\n}").starts_with("`{:…` is not a variable"));
+    assert!(
+        message(&format!("{{a {}}}", "é".repeat(999)))
             .starts_with(&format!("`a {}…` is", "é".repeat(58)))
     );
 }

@@ -10,6 +10,7 @@ use crate::literals::{bool_literal, integer, non_empty, text};
 use crate::macro_args::{Slot, fill, fill_readable};
 use crate::time::{Time, Wait};
 
+/// In the order of messages. Flags and lists are in `tool.rs`.
 pub(super) const VALUES: [&str; 6] = [
     "name",
     "attempts",
@@ -19,6 +20,7 @@ pub(super) const VALUES: [&str; 6] = [
     "crate",
 ];
 
+/// What stands in the attribute.
 #[derive(Default)]
 pub(super) struct ToolArgs {
     pub(super) name: Slot<LitStr>,
@@ -56,7 +58,7 @@ impl ToolArgs {
 }
 
 pub(super) fn hint(name: &str) -> Option<String> {
-    let own = match name {
+    let remedy = match name {
         "retries" | "max_retries" | "max_attempts" | "tries" => "`attempts = 2`",
         "timeout" | "time" | "time_limit" => "`deadline = 10s`",
         "approval" | "approve" | "confirm" | "needs_approval" | "ask" => "`require_approval`",
@@ -67,6 +69,6 @@ pub(super) fn hint(name: &str) -> Option<String> {
         _ => return None,
     };
     Some(format!(
-        "`{name}` is not an argument of a tool; write {own}"
+        "`{name}` is not an argument of a tool; write {remedy}"
     ))
 }

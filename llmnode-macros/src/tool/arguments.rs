@@ -1,22 +1,36 @@
-//! Arguments are read by a second struct beside the tool's own, with a type parameter for each argument.
+//! Arguments are read by a second struct beside the tool's own, with a type
+//! parameter for each argument.
 //!
-//! The derives of serde and schemars then require their traits as bounds, and not in five places of a body. The one place
-//! that names the types requires `Argument`, so a type without a derive is one error in our own words.
+//! The derives of serde and schemars then require their traits as bounds, and not
+//! in five places of a body. The one place that names the types requires
+//! `Argument`, so a type without a derive is one error in our own words.
+//!
+//! ```text
+//! struct __Arguments<A0, A1> { query: A0, limit: A1 }      // derives Deserialize and JsonSchema
+//! fn __read<A0: Argument, A1: Argument>() -> TypeReader<__Arguments<A0, A1>>
+//! __read::<String, u32>()                                   // underlined at the first type
+//! ```
+//!
+//! A field with attributes of serde or schemars keeps its type: `deserialize_with`
+//! names a function for exactly this type, which a parameter is not.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Attribute, DeriveInput, Path, Type};
 
+use crate::crate_path;
 use crate::diagnostics::Errors;
 use crate::generics::end_spans;
 use crate::validate::definition;
 
+/// One argument, with the attributes that say how it is read and described.
 pub(crate) struct Argument<'a> {
     pub(crate) name: &'a Ident,
     pub(crate) ty: &'a Type,
     pub(crate) attributes: Vec<&'a Attribute>,
 }
 
+/// All of a tool. `input` is the struct whose fields they are, for the validators.
 pub(crate) struct Arguments<'a> {
     pub(crate) input: DeriveInput,
     pub(crate) list: Vec<Argument<'a>>,
@@ -27,12 +41,14 @@ pub(crate) struct Arguments<'a> {
 
 impl Arguments<'_> {
     /// `state`: that of the tool, with which the validators of its arguments run.
+    /// The arguments are validated like an answer, with the tool's state.
     pub(crate) fn validation(&self, state: Option<&Type>) -> TokenStream {
         // All faults were reported, or the derives report them.
         definition::expand(&self.input, self.krate, state, &mut Errors::default())
     }
 
-    /// Expects `private` in scope. `header`: the tokens before the type. `items`: further ones of the impl.
+    /// Expects `private` in scope. `header`: the tokens before the type. `items`:
+    /// further ones of the impl.
     pub(crate) fn tool(
         &self,
         header: &impl ToTokens,
@@ -44,12 +60,14 @@ impl Arguments<'_> {
         let ident = &self.input.ident;
         let read = self.read(private);
         let names: Vec<_> = self.list.iter().map(|argument| argument.name).collect();
+        // The same order and the same choice as in `read`.
         let types = self
             .list
             .iter()
             .filter(|argument| can_be_generic(argument))
             .map(|argument| argument.ty);
         let first = self.list.iter().find(|argument| can_be_generic(argument));
+        // The compiler reports a type that is no `Argument` at the first type.
         let read_as = Ident::new(
             "__read",
             first.map_or(here, |argument| end_spans(argument.ty).0),
@@ -81,13 +99,12 @@ impl Arguments<'_> {
         }
     }
 
+    /// The struct that is read, and the function that makes its reader. It has the
+    /// tool's name in its schema.
     fn read(&self, private: &Ident) -> TokenStream {
         let here = Span::mixed_site();
-        let path = |name: &str| {
-            format!("{}::__private::{name}", self.krate.to_token_stream()).replace(' ', "")
-        };
-        let serde = path("serde");
-        let schemars = path("schemars");
+        let serde = crate_path::private_path(self.krate, "serde");
+        let schemars = crate_path::private_path(self.krate, "schemars");
         let ident = &self.input.ident;
         let name = ident.to_string();
         let docs = self
@@ -123,7 +140,8 @@ impl Arguments<'_> {
             #[schemars(crate = #schemars, rename = #name)]
             #mark
             struct __Arguments<#(#parameters),*> { #(#fields),* }
-            fn __read<#(#parameters: #private::Argument),*>() -> #private::TypeReader<__Arguments<#(#parameters),*>> {
+            fn __read<#(#parameters: #private::Argument),*>()
+            -> #private::TypeReader<__Arguments<#(#parameters),*>> {
                 #private::TypeReader::new()
             }
         }

@@ -1,4 +1,9 @@
 //! Emits the arguments and the impls of a checked tool.
+//!
+//! Three things beside the function: a struct with its arguments (`SearchFiles` for
+//! `search_files`), its traits, and the validators of its arguments. `exec` calls
+//! the function: values that it takes are cloned out of the struct, as the tool may
+//! be executed again, references are lent.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -14,6 +19,7 @@ use crate::generics::{bare, end_spans, last_name, respanned, type_arguments};
 use crate::macro_args::{items, value};
 use crate::settings::{self, number};
 
+/// Each part is spanned by the function's own tokens.
 pub(super) fn emit(model: &ToolModel<'_>) -> TokenStream {
     let private = crate_path::private();
     let (definition, arguments) = arguments(model);
@@ -53,6 +59,7 @@ fn arguments<'a>(model: &'a ToolModel<'_>) -> (TokenStream, Arguments<'a>) {
         .iter()
         .filter(|attribute| attribute.path().is_ident("doc"))
         .collect();
+    // Parameters that come from the program are no arguments.
     let list: Vec<_> = model.parameters.iter().filter_map(argument).collect();
     let fields = list.iter().map(
         |Argument {
@@ -75,6 +82,7 @@ fn arguments<'a>(model: &'a ToolModel<'_>) -> (TokenStream, Arguments<'a>) {
         .iter()
         .map(|Argument { name, ty, .. }| quote!(#name: #ty));
     let input = parse_quote!(#(#docs)* struct #ident { #(#fields),* });
+    // What the model reads is the `Ok` of a result.
     let output = match &model.function.sig.output {
         ReturnType::Type(_, ty) => part_of_result(ty, 0).map_or_else(|| end_spans(ty), end_spans),
         ReturnType::Default => end_spans(ident),
@@ -90,6 +98,7 @@ fn arguments<'a>(model: &'a ToolModel<'_>) -> (TokenStream, Arguments<'a>) {
     )
 }
 
+/// `None` for the state and the context.
 fn argument(parameter: &Parameter) -> Option<Argument<'_>> {
     match parameter {
         Parameter::Argument {
@@ -106,11 +115,13 @@ fn argument(parameter: &Parameter) -> Option<Argument<'_>> {
     }
 }
 
+/// The impl of `Node`: a tool is a node whose caller is a model.
 fn node(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
     let ident = &model.ident;
     let name = &model.name;
     let output = match &model.function.sig.output {
         ReturnType::Default => quote!(()),
+        // By the runtime's trait, since the type may be an alias with one argument.
         ReturnType::Type(_, ty) if is_result(ty) => {
             quote_spanned!(end_spans(ty).0=> <#ty as #private::ResultOf>::Value)
         }
@@ -126,6 +137,7 @@ fn node(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
         ),
     ]);
     let settings = settings::settings(&calls, private);
+    // The runtime then executes it at most once, whatever fails.
     let is_once = value(&args.idempotent) == Some(&false);
     let facts = settings::facts(
         generated!(#private::NodeFacts::new()),
@@ -157,11 +169,14 @@ fn state(model: &ToolModel<'_>) -> (TokenStream, TokenStream) {
     }
 }
 
+/// Whether the function is async or not, fallible or not, the future has one form.
 fn exec(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let signature = &model.function.sig;
     let ident = &model.ident;
     let function = &signature.ident;
+    // In the order of the function. Cloning is asked by a probe at the argument's
+    // type, which reports a type that has no `Clone`.
     let arguments = model.parameters.iter().map(|one| match one {
         Parameter::Argument {
             name,
@@ -213,6 +228,7 @@ fn exec(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
     }
 }
 
+/// The struct without fields: nobody but the model makes one.
 pub(super) fn stub_of_function(model: &ToolModel<'_>) -> TokenStream {
     let visibility = &model.function.vis;
     let ident = &model.ident;
@@ -220,6 +236,7 @@ pub(super) fn stub_of_function(model: &ToolModel<'_>) -> TokenStream {
     quote!(#[allow(missing_docs, dead_code)] #visibility struct #ident {} #impls)
 }
 
+/// For any state, with an output of nothing.
 pub(super) fn stub(ident: &Ident, name: &str, krate: &Path) -> TokenStream {
     let private = crate_path::private();
     let any = generated!(<AnyState: ?::core::marker::Sized + ::core::marker::Sync>);
@@ -245,10 +262,12 @@ pub(super) fn stub(ident: &Ident, name: &str, krate: &Path) -> TokenStream {
     crate_path::scope(krate, impls)
 }
 
+/// By name; aliases are called so, too.
 fn is_result(ty: &Type) -> bool {
     last_name(ty).is_some_and(|name| name == "Result")
 }
 
+/// The value (0) or the error (1) of a result that is written with its arguments.
 fn part_of_result(ty: &Type, at: usize) -> Option<&Type> {
     let Type::Path(path) = bare(ty) else {
         return None;

@@ -5,6 +5,7 @@ use syn::{Ident, ItemFn, Path, Type};
 use super::args::ToolArgs;
 use super::parameter::Parameter;
 
+/// `ident`: of the struct, in camel case. `name`: what the model reads.
 pub(super) struct ToolModel<'a> {
     pub(super) function: &'a ItemFn,
     pub(super) ident: Ident,
@@ -15,6 +16,7 @@ pub(super) struct ToolModel<'a> {
 }
 
 impl ToolModel<'_> {
+    /// The state, if any parameter names one.
     pub(super) fn state(&self) -> Option<&Type> {
         self.parameters.iter().find_map(Parameter::state)
     }

@@ -2,6 +2,7 @@
 
 use syn::{Error, LitStr};
 
+/// A name that is written.
 pub(crate) fn check_tool_name(name: LitStr) -> syn::Result<LitStr> {
     match tool_name_error(&name.value()) {
         Some(fault) => Err(Error::new(name.span(), fault)),
@@ -14,6 +15,8 @@ fn fits(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
 }
 
+/// 64 is the least of the providers' limits. The proposed name has `_` in place of
+/// what does not fit.
 pub(super) fn tool_name_error(name: &str) -> Option<String> {
     if name.len() <= 64 && name.chars().all(fits) {
         return None;
@@ -24,6 +27,7 @@ pub(super) fn tool_name_error(name: &str) -> Option<String> {
         .take(64)
         .collect();
     Some(format!(
-        "the name of a tool is 1 to 64 of the characters `a-z A-Z 0-9 _ -`; write `name = \"{proposed}\"`"
+        "the name of a tool is 1 to 64 of the characters `a-z A-Z 0-9 _ -`; write `name = \
+         \"{proposed}\"`"
     ))
 }

@@ -1,10 +1,12 @@
-//! References within types that have to be owned. rustc would suggest a lifetime, which a tool cannot have.
+//! References within types that have to be owned. rustc would suggest a lifetime,
+//! which a tool cannot have.
 
 use syn::{Type, TypeReference};
 
 use crate::generics::type_arguments;
 
 /// `'static` references are allowed.
+/// The first one, wherever it is in the type.
 pub(super) fn reference(ty: &Type) -> Option<&TypeReference> {
     match ty {
         Type::Reference(found) => {

@@ -9,6 +9,7 @@ use super::owned::reference;
 use crate::diagnostics::Errors;
 use crate::generics::{bare, is_named, pretty_print, type_arguments};
 
+/// A parameter of the function, by where its value comes from.
 pub(super) enum Parameter {
     Argument {
         name: Ident,
@@ -29,6 +30,8 @@ impl Parameter {
     }
 }
 
+/// All parameters in their order. Attributes are taken off, since those of serde
+/// may not stand on a function; they go to the field.
 pub(super) fn parameters(function: &mut ItemFn, errors: &mut Errors) -> Vec<Parameter> {
     let mut parameters: Vec<Parameter> = vec![];
     for input in &mut function.sig.inputs {
@@ -64,6 +67,8 @@ enum Source {
     Context(Type),
 }
 
+/// By the type that is written: by value is the model's, by reference the
+/// program's.
 fn parameter(pattern: &Pat, ty: &Type, attributes: Vec<Attribute>) -> syn::Result<Parameter> {
     let source = match bare(ty) {
         Type::Reference(reference) => borrowed(ty, reference)?,
@@ -86,9 +91,12 @@ fn parameter(pattern: &Pat, ty: &Type, attributes: Vec<Attribute>) -> syn::Resul
 }
 
 /// Of `&str` and slices the model writes the owned type; other references are the program's.
+/// The exceptions first: `&str` and slices are the model's, `&Cx` is the context,
+/// and some references are surely a mistake.
 fn borrowed(written: &Type, reference: &TypeReference) -> syn::Result<Source> {
     if let Some(mutable) = &reference.mutability {
-        let message = "a tool cannot change the state, since other tools run beside it; put what changes behind a `Mutex`";
+        let message = "a tool cannot change the state, since other tools run beside it; put what \
+                       changes behind a `Mutex`";
         return Err(Error::new_spanned(mutable, message));
     }
     let path = match bare(&reference.elem) {
@@ -131,8 +139,8 @@ fn misplaced(path: &Path) -> Option<String> {
         ));
     }
     is_named(path, "Run").then(|| {
-        "a tool calls nodes through its context, so that they count for the agent; write `cx: &Cx<'_, State>`, \
-         with the state of the run, or `()`"
+        "a tool calls nodes through its context, so that they count for the agent; write `cx: \
+         &Cx<'_, State>`, with the state of the run, or `()`"
             .to_owned()
     })
 }
@@ -145,7 +153,8 @@ fn argument(
     by_reference: bool,
 ) -> syn::Result<Parameter> {
     if let Some(reference) = reference(&of) {
-        let message = "an argument of a tool cannot hold references; write `String` instead of `&str`, and `Vec` instead of a slice";
+        let message = "an argument of a tool cannot hold references; write `String` instead of \
+                       `&str`, and `Vec` instead of a slice";
         return Err(Error::new_spanned(reference, message));
     }
     match pattern {
@@ -156,7 +165,8 @@ fn argument(
             by_reference,
         }),
         other => {
-            let message = "a model writes an argument by its name; give the parameter a name, and take it apart in the function";
+            let message = "a model writes an argument by its name; give the parameter a name, and \
+                           take it apart in the function";
             Err(Error::new_spanned(other, message))
         }
     }
@@ -186,6 +196,7 @@ fn context_by_value(ty: &mut Type, errors: &mut Errors) -> bool {
     true
 }
 
+/// `World` of `Cx<'_, World>`.
 fn last_type_argument(path: &Path) -> Option<Type> {
     type_arguments(path).last().copied().cloned()
 }

@@ -9,6 +9,7 @@ use crate::diagnostics::Errors;
 use crate::literals::fill_type;
 use crate::macro_args::{Grammar, Slot, parse_arguments};
 
+/// `state`: of the validators of the fields.
 #[derive(Default)]
 pub(crate) struct DefinitionArgs {
     pub(crate) state: Slot<Type>,
@@ -50,7 +51,8 @@ fn hint_for_output(name: &str) -> Option<String> {
         }
         "title" | "description" | "doc" => {
             format!(
-                "`{name}` is not an argument of an output; write a doc comment above the type, which the model reads"
+                "`{name}` is not an argument of an output; write a doc comment above the type, \
+                 which the model reads"
             )
         }
         "prompt" | "system" | "retries" | "output" | "tools" | "validate" => {
@@ -58,7 +60,8 @@ fn hint_for_output(name: &str) -> Option<String> {
         }
         _ if name.starts_with(char::is_uppercase) => {
             format!(
-                "`#[llm_output]` derives what an answer needs; write `#[derive({name})]` below for more"
+                "`#[llm_output]` derives what an answer needs; write `#[derive({name})]` below for \
+                 more"
             )
         }
         _ => return None,
@@ -66,6 +69,7 @@ fn hint_for_output(name: &str) -> Option<String> {
     Some(remedy)
 }
 
+/// `state` is a flag, at its place.
 #[derive(Default)]
 pub(crate) struct BlockArgs {
     pub(crate) state: Option<Span>,
@@ -73,6 +77,8 @@ pub(crate) struct BlockArgs {
 }
 
 impl BlockArgs {
+    /// The flag is taken off first: the grammar knows `state` as a key with a
+    /// value.
     pub(crate) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
         let mut args = Self::default();
         let (state, rest) = strip_state(tokens);
@@ -87,6 +93,7 @@ impl BlockArgs {
     }
 }
 
+/// For `#[validate(World)]` and `#[validate(state = World)]` on a block.
 fn names_a_type(at: Span) -> Error {
     let message =
         "the methods of an impl block name the state in their parameters; write `#[validate]`";

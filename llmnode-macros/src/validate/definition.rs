@@ -1,4 +1,18 @@
 //! The traversal of a definition's fields: `ValidatedFields` and `ValidateFields`.
+//!
+//! Two impls. `ValidatedFields` answers *which types may have validators* below
+//! this one: a call walks them once, before the first request, and finds a type
+//! whose block would never run (`coverage`). `ValidateFields<State>` walks *a
+//! value*: from each field to what is in it, with the step that leads there in the
+//! JSON, so that a complaint names the place in the answer.
+//!
+//! For a concrete type a probe asks the compiler whether it has validators; a
+//! generic one gets bounds. Fields of plain types (numbers, texts and lists of
+//! them) are left out by their tokens, which keeps most expansions empty.
+//!
+//! Expansions of definitions meet those of `#[validate]` blocks only in the
+//! runtime. So that a block without its definition is noticed, the definition
+//! leaves a *mark* in the schema (`x-llmnode-validated`), under a name of its own.
 
 mod as_argument;
 
@@ -19,6 +33,7 @@ use crate::crate_path;
 use crate::diagnostics::{Errors, attribute_span};
 use crate::generics::{bare, fresh_lifetime, mentions, mentions_parameter, with_named_lifetimes};
 
+/// The path: faults of tags, the model of the fields, the impls.
 pub(crate) fn expand(
     input: &DeriveInput,
     krate: &Path,
@@ -49,6 +64,8 @@ pub(crate) fn expand(
     crate_path::scope(krate, quote!(#validated_fields_impl #fields #as_argument))
 }
 
+/// The mark is the type's full name, asked for by a probe: if the type has a block.
+/// A generic type's name has its arguments and is only known when it is used.
 pub(crate) fn mark(input: &DeriveInput, krate: &Path) -> Attribute {
     let ident = &input.ident;
     let mark = mark_of(input);
@@ -65,6 +82,8 @@ pub(crate) fn mark(input: &DeriveInput, krate: &Path) -> Attribute {
     parse_quote!(#[schemars(extend("x-llmnode-validated" = (#marked)))])
 }
 
+/// `module_path!` is where the macro stands, so two types of one name are told
+/// apart.
 fn mark_of(input: &DeriveInput) -> TokenStream {
     let ident = &input.ident;
     if input.generics.type_params().next().is_some() {
@@ -75,6 +94,7 @@ fn mark_of(input: &DeriveInput) -> TokenStream {
     generated!(::core::concat!(::core::module_path!(), #name))
 }
 
+/// The last names of all derives that are written.
 pub(crate) fn derives(attributes: &[Attribute]) -> impl Iterator<Item = Ident> {
     let derives = attributes
         .iter()
@@ -86,6 +106,8 @@ pub(crate) fn derives(attributes: &[Attribute]) -> impl Iterator<Item = Ident> {
     paths.filter_map(|path| path.segments.last().map(|last| last.ident.clone()))
 }
 
+/// Each type once, however many fields have it. `enter` tells whether the type was
+/// walked already: types may contain themselves.
 fn validated_fields_impl(
     input: &DeriveInput,
     model: &DefinitionModel<'_>,
@@ -160,29 +182,33 @@ fn is_generic(ty: &Type, generics: &Generics) -> bool {
     !matches!(ty, Type::TraitObject(_)) && mentions_parameter(ty, generics)
 }
 
-/// That a field's type has the traits. Of a type that contains itself its parameters have them, as the proof would not end.
+/// That a field's type has the traits. Of a type that contains itself its
+/// parameters have them, as the proof would not end.
 fn bounds(ty: &Type, input: &DeriveInput, bound: &TokenStream) -> Vec<WherePredicate> {
-    let named = |name: &Ident| {
-        mentions(ty.to_token_stream(), &|ident| {
-            ident == name || ident == "Self"
-        })
-    };
-    if !named(&input.ident) {
+    if !mentions_name(ty, &input.ident) {
         return vec![parse_quote!(#ty: #bound)];
     }
-    let parameters = input
-        .generics
-        .type_params()
-        .map(|parameter| &parameter.ident);
-    let of_parameters = parameters
-        .filter(|name| named(name))
-        .map(|name| parse_quote!(#name: #bound));
+    let mut bounds = vec![];
+    for parameter in input.generics.type_params() {
+        let name = &parameter.ident;
+        if mentions_name(ty, name) {
+            bounds.push(parse_quote!(#name: #bound));
+        }
+    }
     // What a block of validators needs.
-    of_parameters
-        .chain([parse_quote!(Self: ::core::marker::Sync)])
-        .collect()
+    bounds.push(parse_quote!(Self: ::core::marker::Sync));
+    bounds
 }
 
+/// `Self` mentions the type and its parameters.
+fn mentions_name(ty: &Type, name: &Ident) -> bool {
+    mentions(ty.to_token_stream(), &|ident| {
+        ident == name || ident == "Self"
+    })
+}
+
+/// What the functions below have in common. `lifetime` is that of the value that is
+/// checked.
 struct FieldsImpl<'a> {
     input: &'a DeriveInput,
     private: &'a Ident,
@@ -191,6 +217,7 @@ struct FieldsImpl<'a> {
 }
 
 impl FieldsImpl<'_> {
+    /// The whole impl. Without fields to walk, the parameter has no name.
     fn emit(&self, model: &DefinitionModel<'_>, state: Option<&Type>) -> TokenStream {
         let Self {
             input,
@@ -213,11 +240,17 @@ impl FieldsImpl<'_> {
         generated! {
             #[automatically_derived]
             impl #impl_generics #private::ValidateFields<#state> for #ident #ty_generics #where_clause {
-                    fn fields<#lifetime>(&#lifetime self, #to: &mut #private::Checks<#lifetime, #state>) { #body }
+                fn fields<#lifetime>(
+                    &#lifetime self,
+                    #to: &mut #private::Checks<#lifetime, #state>
+                ) {
+                    #body
+                }
             }
         }
     }
 
+    /// The state, and the bounds of generic fields for it.
     fn state_generics(
         &self,
         model: &DefinitionModel<'_>,
@@ -246,6 +279,7 @@ impl FieldsImpl<'_> {
         (state, generics)
     }
 
+    /// A `match` on the value, one arm for each variant that has something to walk.
     fn body(&self, model: &DefinitionModel<'_>, state: &TokenStream) -> TokenStream {
         let private = self.private;
         // For the type's own validators, which run after the traversal.
@@ -262,6 +296,7 @@ impl FieldsImpl<'_> {
             .iter()
             .filter(|shape| !shape.fields.is_empty())
             .map(|shape| self.arm(shape, state));
+        // Whether the arms cover the type; a `_` beside them would be a warning.
         let all = model
             .shapes
             .iter()
@@ -275,10 +310,15 @@ impl FieldsImpl<'_> {
         }
     }
 
+    /// Variants that serde skips have no shape.
     fn has_skipped_variants(&self, model: &DefinitionModel<'_>) -> bool {
-        matches!(&self.input.data, syn::Data::Enum(data) if data.variants.len() > model.shapes.len())
+        match &self.input.data {
+            syn::Data::Enum(data) => data.variants.len() > model.shapes.len(),
+            _ => false,
+        }
     }
 
+    /// In JSON, the fields of a variant may stand below a key.
     fn arm(&self, shape: &Shape<'_>, state: &TokenStream) -> TokenStream {
         let variant = shape.variant.map(|variant| generated!(::#variant));
         let bound = shape.fields.iter().map(
@@ -294,6 +334,8 @@ impl FieldsImpl<'_> {
         generated!(Self #variant { #(#bound,)* .. } => { #body })
     }
 
+    /// The step from the container to the field, if there is one: a flattened field
+    /// has none.
     fn field(&self, field: &FieldModel<'_>, state: &TokenStream) -> TokenStream {
         let binding = &field.binding;
         let inside = self.value(binding, &[], field.ty, state);
@@ -318,6 +360,7 @@ impl FieldsImpl<'_> {
         let here = Span::mixed_site();
         let private = self.private;
         if let Type::Tuple(tuple) = bare(ty) {
+            // A tuple is a list in JSON, whose elements are walked by index.
             let inside = tuple
                 .elems
                 .iter()
@@ -335,7 +378,9 @@ impl FieldsImpl<'_> {
         let reference = generated!(#lent #binding #(.#elements)*);
         let at = here.located_at(ty.span());
         if is_generic(ty, &self.input.generics) {
-            return quote_spanned!(at=> <#ty as #private::ValidateAll<#state>>::all(#reference, __to););
+            return quote_spanned! {at=>
+                <#ty as #private::ValidateAll<#state>>::all(#reference, __to);
+            };
         }
         if self.names_state {
             return quote_spanned!(at=> (&&&#private::Traverse(#reference)).__walk::<#state>(__to););

@@ -1,4 +1,9 @@
 //! The fields of a definition: their places in the JSON, and which of them may have validators.
+//!
+//! serde decides what an answer looks like, so its attributes decide where a field
+//! is: below a key of another name, beside a tag, in a list, or in the place of its
+//! container. `read` follows them for reading alone; what is only written
+//! differently does not matter here.
 
 use proc_macro2::{Ident, Span};
 use quote::format_ident;
@@ -7,13 +12,17 @@ use syn::{Data, DeriveInput, Fields, GenericArgument, Member, PathArguments, Typ
 
 use super::serde_names::SerdeAttributes;
 
+/// A struct, or one variant of an enum.
 pub(crate) struct Shape<'a> {
+    // `None` for a struct.
     pub(crate) variant: Option<&'a Ident>,
+    // The key below which the variant's fields are in the JSON.
     pub(crate) wrapper_key: Option<String>,
     pub(crate) fields: Vec<FieldModel<'a>>,
 }
 
 impl Shape<'_> {
+    /// For messages: `name`, or `Variant.name`.
     pub(crate) fn field_name(&self, field: &FieldModel<'_>) -> String {
         let member = match &field.member {
             Member::Named(name) => name.unraw().to_string(),
@@ -25,6 +34,8 @@ impl Shape<'_> {
     }
 }
 
+/// A field that is walked. `binding` is its name in the pattern, by position: a
+/// field may be called like a variable of generated code.
 pub(crate) struct FieldModel<'a> {
     pub(crate) member: Member,
     pub(crate) binding: Ident,
@@ -45,6 +56,7 @@ pub(crate) struct DefinitionModel<'a> {
     pub(crate) renamed: Vec<(String, String)>,
 }
 
+/// A union has no fields that could be read from JSON.
 pub(crate) fn read(input: &DeriveInput) -> DefinitionModel<'_> {
     let container = SerdeAttributes::read(&input.attrs);
     match &input.data {
@@ -65,6 +77,8 @@ pub(crate) fn read(input: &DeriveInput) -> DefinitionModel<'_> {
                 if attributes.skip {
                     return None;
                 }
+                // serde's four forms of an enum: untagged (no key), by the
+                // variant's name, beside a tag (no key), below the content's key.
                 let wrapper_key = match (&container.tag, &container.content) {
                     _ if container.untagged || attributes.untagged => None,
                     (None, _) => Some(attributes.name(&variant.ident)),
@@ -89,6 +103,8 @@ pub(crate) fn read(input: &DeriveInput) -> DefinitionModel<'_> {
     }
 }
 
+/// In the order in which they are written. Indices count only fields that are read,
+/// positions all.
 fn fields(fields: &Fields, transparent: bool) -> Vec<FieldModel<'_>> {
     let read: Vec<_> = fields
         .iter()
@@ -126,6 +142,7 @@ fn fields(fields: &Fields, transparent: bool) -> Vec<FieldModel<'_>> {
     models
 }
 
+/// For the type's own validators, which name fields as Rust does.
 fn renamed(fields: &Fields) -> Vec<(String, String)> {
     let names = fields.iter().filter_map(|field| {
         let rust = field.ident.as_ref()?.unraw().to_string();

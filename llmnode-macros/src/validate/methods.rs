@@ -1,4 +1,12 @@
 //! `#[validate]` on an impl block: each method becomes a validator.
+//!
+//! The block stays as it is, and gets three things beside it: a marker, of which a
+//! type can have one (two blocks are an error of the compiler), the impl of
+//! `Validate`, and for a block of some arguments alone (`impl Page<Book>`) a check
+//! that the definition sees it.
+//!
+//! `checks` first goes through the fields and then adds the type's own validators,
+//! so that a value's parts are known to be valid when it is judged as a whole.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -15,11 +23,14 @@ use crate::generics::{
     with_named_lifetimes,
 };
 
+/// Methods that are no validators are all reported; the rest of the block is left
+/// as it is.
 pub(crate) fn expand(arguments: TokenStream, block: &ItemImpl) -> TokenStream {
     let mut errors = Errors::default();
     let args = BlockArgs::parse(arguments, &mut errors);
     if let Some((path, _)) = &block.trait_ {
-        let message = "`#[validate]` goes on an inherent impl block, `impl T { … }`; this one implements a trait";
+        let message = "`#[validate]` goes on an inherent impl block, `impl T { … }`; this one \
+                       implements a trait";
         errors.push(Error::new_spanned(path, message));
         return quote!(#block #errors);
     }
@@ -38,7 +49,8 @@ pub(crate) fn expand(arguments: TokenStream, block: &ItemImpl) -> TokenStream {
     let stateless =
         errors.is_empty() && validators.iter().all(|validator| validator.state.is_none());
     if let Some(at) = args.state.filter(|_| stateless) {
-        let message = "no validator of the block takes a state; write `#[validate]`, or add the parameter `state: &State`";
+        let message = "no validator of the block takes a state; write `#[validate]`, or add the \
+                       parameter `state: &State`";
         errors.push(Error::new(at, message));
     }
     // A faulty block gets its impls, so that uses of the type compile.
@@ -51,6 +63,8 @@ pub(crate) fn expand(arguments: TokenStream, block: &ItemImpl) -> TokenStream {
 }
 
 /// Generic validators only add bounds.
+/// One state for a block, since the block is one impl. Types are compared as they
+/// are written.
 fn common_state<'a>(validators: &[Validator<'a>], errors: &mut Errors) -> Option<&'a Type> {
     let mut named: Option<&'a Type> = None;
     for validator in validators {
@@ -63,7 +77,8 @@ fn common_state<'a>(validators: &[Validator<'a>], errors: &mut Errors) -> Option
                 if first.to_token_stream().to_string() != ty.to_token_stream().to_string() =>
             {
                 let message = format!(
-                    "another validator of this block takes the state `{}`; all validators of a block take the same state",
+                    "another validator of this block takes the state `{}`; all validators of a \
+                     block take the same state",
                     first.to_token_stream()
                 );
                 errors.push(Error::new_spanned(ty, message));
@@ -74,6 +89,7 @@ fn common_state<'a>(validators: &[Validator<'a>], errors: &mut Errors) -> Option
     named
 }
 
+/// `here` are spans without a place of the user's.
 fn impls(
     block: &ItemImpl,
     krate: &Path,
@@ -92,7 +108,8 @@ fn impls(
     let inside = if generics.type_params().next().is_some() {
         generated!(<Self as #private::ValidateFields<#state>>::fields(self, __to);)
     } else {
-        // A bound here would be a second error beside the marker's if the definition lacks `#[validate]`.
+        // A bound here would be a second error beside the marker's if the
+        // definition lacks `#[validate]`.
         let at = here.located_at(ty.span());
         quote_spanned! {at=>
             use #private::probes::*;
@@ -117,8 +134,8 @@ fn impls(
     crate_path::scope(krate, quote!(#impls #for_all_arguments))
 }
 
-/// A block of `Page<Book>` alone would not run where `Page<Book>` fills a parameter: the definition looks for one of all
-/// `Page<T>`.
+/// A block of `Page<Book>` alone would not run where `Page<Book>` fills a
+/// parameter: the definition looks for one of all `Page<T>`.
 fn for_all_arguments(block: &ItemImpl, private: &Ident) -> Option<TokenStream> {
     let ty = &*block.self_ty;
     let Type::Path(path) = bare(ty) else {
@@ -128,8 +145,8 @@ fn for_all_arguments(block: &ItemImpl, private: &Ident) -> Option<TokenStream> {
         return None;
     }
     let message = format!(
-        "validators are for all arguments of a type: write the block for a parameter, as `impl<T> {0}<T>`, or give this \
-         one a struct of its own",
+        "validators are for all arguments of a type: write the block for a parameter, as `impl<T> \
+         {0}<T>`, or give this one a struct of its own",
         last_name(ty).map(Ident::to_string).unwrap_or_default()
     );
     let (at, end) = end_spans(ty);
@@ -151,6 +168,8 @@ fn marker_generics(block: &ItemImpl, private: &Ident) -> Generics {
     generics
 }
 
+/// The state by its name, or a parameter with the bounds of all validators that are
+/// generic.
 fn state_generics(
     block: &ItemImpl,
     private: &Ident,
@@ -181,6 +200,7 @@ fn state_generics(
     (state, generics)
 }
 
+/// One validator: its name, and a closure that calls it with what it takes.
 fn check(validator: &Validator<'_>, names_state: bool) -> TokenStream {
     let here = Span::mixed_site();
     let Validator {
@@ -188,13 +208,12 @@ fn check(validator: &Validator<'_>, names_state: bool) -> TokenStream {
     } = validator;
     let ident = &method.sig.ident;
     let name = syn::ext::IdentExt::unraw(ident).to_string();
-    let takes = |expected: Parameter| parameters.contains(&expected);
-    let state = if takes(Parameter::State) {
+    let state = if parameters.contains(&Parameter::State) {
         generated!(__state)
     } else {
         generated!(_)
     };
-    let attempt = if takes(Parameter::Attempt) {
+    let attempt = if parameters.contains(&Parameter::Attempt) {
         generated!(__attempt)
     } else {
         generated!(_)
@@ -210,6 +229,8 @@ fn check(validator: &Validator<'_>, names_state: bool) -> TokenStream {
     let at = here.located_at(ident.span());
     let kind = Ident::new(if is_async(method) { "future" } else { "sync" }, at);
     let call = call(method, generated!((self, #(#arguments),*)));
+    // The future would borrow the reference that the closure made; a block of its
+    // own holds it.
     let owns_reference = lends_reference && is_async(method);
     let call = if owns_reference {
         generated!(async move { #call.await })
@@ -221,12 +242,14 @@ fn check(validator: &Validator<'_>, names_state: bool) -> TokenStream {
     }
 }
 
+/// By `async`, or by a future that is returned.
 fn is_async(method: &ImplItemFn) -> bool {
     let returns_future = matches!(&method.sig.output, ReturnType::Type(_, ty) if is_future(ty));
     method.sig.asyncness.is_some() || returns_future
 }
 
 /// The compiler reports a wrong return type at its span.
+/// Spanned by the return type.
 fn call(method: &ImplItemFn, arguments: TokenStream) -> TokenStream {
     let ident = &method.sig.ident;
     let at = match &method.sig.output {

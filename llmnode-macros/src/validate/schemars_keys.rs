@@ -1,5 +1,7 @@
-//! Misspelt keys and bounds of schemars' attributes. schemars reports them too, but names no remedy, and then the type has no
-//! schema, which is a second error wherever it is an output. What is wrong is taken out, so that the message here is the only one.
+//! Misspelt keys and bounds of schemars' attributes. schemars reports them too, but
+//! names no remedy, and then the type has no schema, which is a second error
+//! wherever it is an output. What is wrong is taken out, so that the message here
+//! is the only one.
 //!
 //! A key that resembles none of schemars 1 is left to schemars, which may have got it since.
 
@@ -10,6 +12,8 @@ use syn::{Attribute, Error, Expr, MacroDelimiter, Meta, MetaNameValue, RangeLimi
 
 use crate::diagnostics::{Errors, suggest};
 
+/// All keys of schemars 1, those that it reads from serde's and validator's
+/// attributes included.
 const KEYS: [&str; 42] = [
     "bound",
     "contains",
@@ -81,6 +85,7 @@ pub(super) fn check(attribute: &mut Attribute, errors: &mut Errors) {
     }
 }
 
+/// What is wrong with one argument.
 struct Fault {
     at: Span,
     message: String,
@@ -88,13 +93,16 @@ struct Fault {
     bare_bound: bool,
 }
 
+/// Bounds come first: people write them as other libraries do, or bare.
 fn fault(argument: &Meta) -> Option<Fault> {
     let key = argument.path().get_ident()?;
     let name = key.to_string();
     let message = match name.as_str() {
         "range" | "length" => misread_bounds(&name, argument)?,
         "min" | "max" | "minimum" | "maximum" | "equal" => {
-            "bounds of a number are `range(min = 1, max = 5)`, those of a text or a list `length(min = 1, max = 5)`".to_owned()
+            "bounds of a number are `range(min = 1, max = 5)`, those of a text or a list \
+             `length(min = 1, max = 5)`"
+                .to_owned()
         }
         "min_length" | "max_length" | "min_items" | "max_items" | "len" | "size" => {
             "the length of a text or a list is bounded by `length(min = 1, max = 5)`".to_owned()
@@ -144,6 +152,7 @@ fn misread_bounds(name: &str, argument: &Meta) -> Option<String> {
     ))
 }
 
+/// The three names that `range` and `length` know.
 fn is_bound(pair: &MetaNameValue) -> bool {
     ["min", "max", "equal"]
         .iter()
@@ -168,6 +177,7 @@ fn range_bounds(written: TokenStream) -> Option<String> {
     Some(bounds.join(", ")).filter(|bounds| !bounds.is_empty())
 }
 
+/// What stands behind the `=`, for a remedy with the user's own value.
 fn value(argument: &Meta) -> Option<String> {
     match argument {
         Meta::NameValue(pair) => Some(pair.value.to_token_stream().to_string()),

@@ -1,5 +1,6 @@
-//! Misspelt keys and rules of serde's attributes; those of schemars are in `schemars_keys.rs`. serde reports them too, but then the
-//! type has no impls, which is a second error wherever it is an output. What is misspelt is taken out.
+//! Misspelt keys and rules of serde's attributes; those of schemars are in
+//! `schemars_keys.rs`. serde reports them too, but then the type has no impls,
+//! which is a second error wherever it is an output. What is misspelt is taken out.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -56,6 +57,7 @@ const RULES: [&str; 8] = [
     "SCREAMING-KEBAB-CASE",
 ];
 
+/// Of the type, its variants and all fields.
 pub(crate) fn check(input: &mut DeriveInput, errors: &mut Errors) {
     check_attributes(&mut input.attrs, errors);
     match &mut input.data {
@@ -76,6 +78,7 @@ pub(crate) fn check(input: &mut DeriveInput, errors: &mut Errors) {
     }
 }
 
+/// An attribute that does not parse is the derive's to report.
 fn check_attributes(attributes: &mut [Attribute], errors: &mut Errors) {
     for attribute in attributes {
         if attribute.path().is_ident("schemars") {
@@ -99,6 +102,7 @@ fn check_attributes(attributes: &mut [Attribute], errors: &mut Errors) {
     }
 }
 
+/// A path of several names is none of serde's, and left to it.
 fn is_known(argument: &Meta, errors: &mut Errors) -> bool {
     let Some(key) = argument.path().get_ident() else {
         return true;
@@ -114,6 +118,7 @@ fn is_known(argument: &Meta, errors: &mut Errors) -> bool {
     near.is_none()
 }
 
+/// Also the rules within `rename_all(deserialize = "..")`.
 fn has_known_rules(argument: &Meta, errors: &mut Errors) -> bool {
     let names_rules = ["rename_all", "rename_all_fields"]
         .iter()
@@ -137,6 +142,7 @@ fn has_known_rules(argument: &Meta, errors: &mut Errors) -> bool {
     written.is_empty()
 }
 
+/// All texts, in brackets too.
 fn strings(tokens: TokenStream, found: &mut Vec<LitStr>) {
     for token in tokens {
         match token {

@@ -1,5 +1,6 @@
-//! What serde's attributes say about a value's place in the JSON, for deserialization. Naming rules (`rename_all`) are
-//! not followed: the schema has the names, and a violation's path gets them from there.
+//! What serde's attributes say about a value's place in the JSON, for
+//! deserialization. Naming rules (`rename_all`) are not followed: the schema has
+//! the names, and a violation's path gets them from there.
 
 use syn::ext::IdentExt;
 use syn::meta::ParseNestedMeta;
@@ -16,6 +17,7 @@ const CUSTOM_KEYS: [&str; 7] = [
     "remote",
 ];
 
+/// Only what moves a value in the JSON, or takes it out of the traversal.
 #[derive(Default, Clone)]
 pub(crate) struct SerdeAttributes {
     pub(crate) rename: Option<String>,
@@ -30,7 +32,8 @@ pub(crate) struct SerdeAttributes {
 }
 
 impl SerdeAttributes {
-    /// schemars' names win, because the model sees these. Unknown and malformed attributes are left to the derives.
+    /// schemars' names win, because the model sees these. Unknown and malformed
+    /// attributes are left to the derives.
     pub(crate) fn read(attributes: &[Attribute]) -> Self {
         let mut read = Self::default();
         for owner in ["serde", "schemars"] {
@@ -44,6 +47,7 @@ impl SerdeAttributes {
         read
     }
 
+    /// `skip` of schemars hides a field from the model, which may still write it.
     fn argument(&mut self, meta: &ParseNestedMeta<'_>, of_serde: bool) -> syn::Result<()> {
         let name = meta
             .path
@@ -76,6 +80,7 @@ impl SerdeAttributes {
 }
 
 /// `= "x"`, or the `deserialize = "x"` of `(…)`.
+/// Names for writing alone are passed over.
 fn deserialize_side(meta: &ParseNestedMeta<'_>) -> syn::Result<Option<String>> {
     if meta.input.peek(Token![=]) {
         return Ok(Some(meta.value()?.parse::<LitStr>()?.value()));
@@ -91,6 +96,7 @@ fn deserialize_side(meta: &ParseNestedMeta<'_>) -> syn::Result<Option<String>> {
     Ok(found)
 }
 
+/// Reads over the value of a key that does not matter here.
 fn skip_value(meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
     if meta.input.peek(Token![=]) {
         meta.value()?.parse::<syn::Expr>()?;

@@ -1,4 +1,9 @@
 //! The signature of a validator.
+//!
+//! A macro sees the types as they are written, so what a parameter is follows from
+//! its name (`state`, `attempt`) and only then from its type. Aliases of `Result`
+//! and futures with names of their own are given the benefit of the doubt: the
+//! compiler checks them where they are called.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -11,27 +16,32 @@ use syn::{
 use super::fields::is_plain;
 use crate::generics::{bare, is_named, last_name, type_arguments};
 
-const USAGE: &str = "a validator is `fn(&self, state: &State, attempt: &AttemptInfo) -> Result<(), Invalid>`, async or not, \
-                     with either parameter or none";
+const USAGE: &str = "a validator is `fn(&self, state: &State, attempt: &AttemptInfo) -> Result<(), \
+                     Invalid>`, async or not, with either parameter or none";
 
+/// A method, what it takes, and its state.
 pub(crate) struct Validator<'a> {
     pub(crate) method: &'a ImplItemFn,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) state: Option<State<'a>>,
 }
 
+/// Beyond `&self`, in the method's order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Parameter {
     State,
     Attempt,
 }
 
+/// A type, or any that has these bounds.
 pub(crate) enum State<'a> {
     Named(&'a Type),
     Bounded(Vec<&'a TypeParamBound>),
 }
 
 impl<'a> Validator<'a> {
+    /// `Err` is the first fault of the method; one is enough, since they hang
+    /// together.
     pub(crate) fn read(method: &'a ImplItemFn, block: &ItemImpl) -> syn::Result<Self> {
         receiver(method)?;
         returns_result(method, block)?;
@@ -74,6 +84,8 @@ impl<'a> Validator<'a> {
         })
     }
 
+    /// Always by reference: the answer, the state and the attempt belong to the
+    /// call.
     fn parameter(&mut self, input: &'a FnArg) -> syn::Result<()> {
         let FnArg::Typed(typed) = input else {
             return Ok(());
@@ -112,6 +124,7 @@ impl<'a> Validator<'a> {
         Ok(())
     }
 
+    /// A type parameter of the method, `impl Trait`, or a type.
     fn read_state(&self, lent: &'a Type) -> syn::Result<State<'a>> {
         let generics = &self.method.sig.generics;
         if let Type::ImplTrait(bounds) = lent {
@@ -146,6 +159,7 @@ impl<'a> Validator<'a> {
     }
 }
 
+/// A function without `self` in the block is most likely a helper.
 fn receiver(method: &ImplItemFn) -> syn::Result<()> {
     let signature = &method.sig;
     match signature.inputs.first() {
@@ -157,14 +171,15 @@ fn receiver(method: &ImplItemFn) -> syn::Result<()> {
         _ => Err(Error::new(
             signature.ident.span(),
             format!(
-                "every function of a `#[validate]` block is a validator, and `{}` has no `&self`; move helpers to \
-                 another impl block",
+                "every function of a `#[validate]` block is a validator, and `{}` has no `&self`; \
+                 move helpers to another impl block",
                 signature.ident
             ),
         )),
     }
 }
 
+/// `&self`, or `self: &Self`.
 fn is_shared_reference(receiver: &ReceiverKind) -> bool {
     match receiver {
         ReceiverKind::Reference(_, _, mutability) => mutability.is_none(),
@@ -182,6 +197,8 @@ fn is_shared_reference(receiver: &ReceiverKind) -> bool {
     }
 }
 
+/// A method of another return type is a helper, if others call it, or a validator
+/// that is written wrong.
 fn returns_result(method: &ImplItemFn, block: &ItemImpl) -> syn::Result<()> {
     let signature = &method.sig;
     let is_result = match &signature.output {
@@ -193,7 +210,8 @@ fn returns_result(method: &ImplItemFn, block: &ItemImpl) -> syn::Result<()> {
     }
     if is_called(method, block) {
         let message = format!(
-            "every method of a `#[validate]` block is a validator, and `{}` is a helper; move it to another impl block",
+            "every method of a `#[validate]` block is a validator, and `{}` is a helper; move it \
+             to another impl block",
             signature.ident
         );
         return Err(Error::new(signature.ident.span(), message));
@@ -202,8 +220,8 @@ fn returns_result(method: &ImplItemFn, block: &ItemImpl) -> syn::Result<()> {
         ReturnType::Default => signature.ident.span(),
         ReturnType::Type(_, ty) => ty.span(),
     };
-    let message = "every method of a `#[validate]` block is a validator and returns `Result<(), Invalid>`; move helpers \
-                   to another impl block";
+    let message = "every method of a `#[validate]` block is a validator and returns `Result<(), \
+                   Invalid>`; move helpers to another impl block";
     Err(Error::new(at, message))
 }
 
@@ -218,6 +236,7 @@ fn is_called(method: &ImplItemFn, block: &ItemImpl) -> bool {
     })
 }
 
+/// `self.name(..)` or `Self::name(..)`, by tokens.
 fn calls(tokens: TokenStream, name: &Ident) -> bool {
     let mut follows = false;
     tokens.into_iter().any(|token| {
@@ -237,19 +256,23 @@ fn may_be_result(ty: &Type) -> bool {
     !is_plain(ty) && last_name(ty).is_some_and(|name| !OTHERS.iter().any(|other| name == other))
 }
 
+/// `impl Future`, `Pin<..>`, or a type called `..Future`.
 pub(crate) fn is_future(ty: &Type) -> bool {
-    let is_future = |name: &str| name.ends_with("Future");
     match bare(ty) {
         Type::ImplTrait(bounds) => bounds.bounds.iter().any(|bound| match bound {
             TypeParamBound::Trait(bound) => bound
                 .path
                 .segments
                 .last()
-                .is_some_and(|last| is_future(&last.ident.to_string())),
+                .is_some_and(|last| ends_like_future(&last.ident)),
             _ => false,
         }),
-        ty => last_name(ty).is_some_and(|name| name == "Pin" || is_future(&name.to_string())),
+        ty => last_name(ty).is_some_and(|name| name == "Pin" || ends_like_future(name)),
     }
+}
+
+fn ends_like_future(name: &Ident) -> bool {
+    name.to_string().ends_with("Future")
 }
 
 /// The compiler's error for awaiting a boxed future that is not `Send` is hard to read.
@@ -260,7 +283,8 @@ fn is_sendable(output: &ReturnType) -> syn::Result<()> {
     match boxed(ty) {
         Some(future) => Err(Error::new_spanned(
             future,
-            "a validator's future may be awaited on another thread; add `+ Send` to the type in the box",
+            "a validator's future may be awaited on another thread; add `+ Send` to the type in \
+             the box",
         )),
         None => Ok(()),
     }

@@ -1,5 +1,5 @@
-//! Values beside a tag: with `tag` and without `content`, a variant has to hold an object, or no answer fits. Refuses
-//! only what is certain from the tokens.
+//! Values beside a tag: with `tag` and without `content`, a variant has to hold an
+//! object, or no answer fits. Refuses only what is certain from the tokens.
 
 use quote::ToTokens;
 use syn::{Data, DeriveInput, Error, Fields, Type, Variant};
@@ -9,6 +9,7 @@ use super::serde_names::SerdeAttributes;
 use crate::diagnostics::Errors;
 use crate::generics::{bare, is_named, last_name, type_arguments};
 
+/// Each variant is reported.
 pub(crate) fn check(input: &DeriveInput, errors: &mut Errors) {
     let container = SerdeAttributes::read(&input.attrs);
     if let Data::Enum(data) = &input.data {
@@ -34,6 +35,7 @@ pub(crate) fn tag_on_non_object<'a>(
         .filter(|_| tagged && judged && holds_non_object(variant))
 }
 
+/// One unnamed field is written as its value; other variants are objects already.
 fn holds_non_object(variant: &Variant) -> bool {
     match &variant.fields {
         Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
@@ -45,19 +47,23 @@ fn holds_non_object(variant: &Variant) -> bool {
     }
 }
 
+/// Lists, tuples and plain values. An option or a box is what it holds.
 fn is_non_object(ty: &Type) -> bool {
     let list = last_name(ty).is_some_and(|name| {
         ["Vec", "VecDeque", "HashSet", "BTreeSet"].contains(&&*name.to_string())
     });
-    let held = |ty: &Type| inner(ty).is_some_and(|types| types.into_iter().all(is_non_object));
     match bare(ty) {
         Type::Array(_) | Type::Slice(_) => true,
         Type::Tuple(tuple) => !tuple.elems.is_empty(),
         Type::Reference(reference) => is_non_object(&reference.elem),
-        ty => list || held(ty) || (inner(ty).is_none() && is_plain(ty)),
+        ty => match inner(ty) {
+            Some(types) => list || types.into_iter().all(is_non_object),
+            None => list || is_plain(ty),
+        },
     }
 }
 
+/// The types within an option or a box.
 fn inner(ty: &Type) -> Option<Vec<&Type>> {
     let Type::Path(path) = bare(ty) else {
         return None;
@@ -75,8 +81,8 @@ fn tag_error(tag: &str, variant: &Variant) -> Error {
         .unwrap_or_default();
     let name = &variant.ident;
     let message = format!(
-        "the tag `{tag}` is a member of an object, and this value is not an object, so no answer fits `{name}`; write \
-         `{name} {{ value: … }}`, or put `content = \"value\"` beside the tag"
+        "the tag `{tag}` is a member of an object, and this value is not an object, so no answer \
+         fits `{name}`; write `{name} {{ value: … }}`, or put `content = \"value\"` beside the tag"
     );
     Error::new_spanned(ty, message)
 }

@@ -1,5 +1,6 @@
-//! `Err("…".into())` in a validator: `Invalid` is no `From<&str>`, because `?` turns any error into one. Here the text is known,
-//! so it is one error that names the remedy, and what is left compiles.
+//! `Err("…".into())` in a validator: `Invalid` is no `From<&str>`, because `?`
+//! turns any error into one. Here the text is known, so it is one error that names
+//! the remedy, and what is left compiles.
 
 use quote::ToTokens;
 use syn::{
@@ -11,6 +12,8 @@ use crate::crate_path;
 use crate::diagnostics::Errors;
 use crate::generics::mentions;
 
+/// The block with the texts replaced. Methods whose error may be a text are left
+/// alone: their type says `String`.
 pub(crate) fn mend(block: &ItemImpl, args: &BlockArgs, errors: &mut Errors) -> ItemImpl {
     let mut block = block.clone();
     let mut mender = Mender {
@@ -33,6 +36,7 @@ pub(crate) fn mend(block: &ItemImpl, args: &BlockArgs, errors: &mut Errors) -> I
     block
 }
 
+/// Goes through the statements of one method.
 struct Mender<'a> {
     krate: Path,
     errors: &'a mut Errors,
@@ -52,6 +56,8 @@ impl Mender<'_> {
         }
     }
 
+    /// A value is returned if it is the last of the method's block, or behind a
+    /// `return`. Loops return nothing.
     fn value(&mut self, written: &mut Expr, is_returned: bool) {
         match written {
             Expr::Return(returned) => {
@@ -78,11 +84,13 @@ impl Mender<'_> {
         }
     }
 
+    /// Replaced by an `Invalid` without text, so that the method compiles.
     fn error(&mut self, call: &mut ExprCall) {
         let Some(text) = call.args.first().filter(|text| is_text(text)) else {
             return;
         };
-        let message = "the error of a validator is an `Invalid`, not a text; write `Err(Invalid::new(\"…\"))`";
+        let message = "the error of a validator is an `Invalid`, not a text; write \
+                       `Err(Invalid::new(\"…\"))`";
         self.errors.push(Error::new_spanned(text, message));
         let krate = &self.krate;
         call.args = std::iter::once::<Expr>(parse_quote!(#krate::Invalid::new(""))).collect();

@@ -20,6 +20,8 @@ pub(crate) fn emit(stacks: &[Stack], private: &Ident) -> TokenStream {
     generated!(const { &[#(#rows),*] })
 }
 
+/// A group is a variant of `Failures`, a category is one within it. A variant is
+/// the key in camel case.
 fn failures(key: &str, private: &Ident) -> TokenStream {
     let variant = Ident::new(&camel_case(key), Span::mixed_site());
     match key {
@@ -32,6 +34,7 @@ fn number(times: &u32) -> Literal {
     Literal::u32_unsuffixed(*times)
 }
 
+/// A call of the constructor that is `const`.
 fn step(step: &Step, private: &Ident) -> TokenStream {
     let of = quote!(#private::Recovery);
     match &step.action {

@@ -10,6 +10,8 @@ pub(crate) enum Group {
     Stop,
 }
 
+/// All are listed, those that cannot be recovered from as well: their message says
+/// why.
 pub(crate) const CATEGORIES: [(&str, Group); 26] = [
     ("schema_error", Group::Answer),
     ("validation_error", Group::Answer),

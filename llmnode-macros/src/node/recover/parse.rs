@@ -1,4 +1,13 @@
 //! The grammar of `recover(…)`.
+//!
+//! ```text
+//! recover = key = "[" step { , step } "]" { , key = .. }
+//! step    = retry(times [, wait]) | repair(times) | model("name") | fallback | bubble
+//! ```
+//!
+//! The most frequent mistake is a step where a category belongs
+//! (`recover(retry(2))`). These are taken out before the arguments are parsed, and
+//! reported with the category that the step is for.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::ext::IdentExt;
@@ -12,8 +21,11 @@ use crate::literals::{integer_with_example, non_empty, text};
 use crate::macro_args::{Grammar, comma_or_end, parse_arguments, parse_list};
 use crate::time::Wait;
 
+/// In the order in which a stack mostly has them.
 const STEPS: [&str; 5] = ["retry", "repair", "model", "fallback", "bubble"];
 
+/// The stacks that were read, and all faults. A stack whose steps are wrong is
+/// there without them: it still replaces the default.
 pub(crate) fn parse(input: ParseStream<'_>) -> (Option<Vec<Stack>>, syn::Result<()>) {
     let tokens: TokenStream = match input.parse() {
         Ok(tokens) => tokens,
@@ -35,6 +47,8 @@ pub(crate) fn parse(input: ParseStream<'_>) -> (Option<Vec<Stack>>, syn::Result<
     if let Some(first) = strays.first() {
         errors.push(Error::new(first.span(), stray(&first.to_string())));
     }
+    // A stray stands for a stack of unknown steps, so that `fallback` is not
+    // reported as never called.
     stacks.extend(strays.into_iter().map(|key| Stack {
         at: key.span(),
         key,
@@ -50,6 +64,8 @@ pub(crate) fn parse(input: ParseStream<'_>) -> (Option<Vec<Stack>>, syn::Result<
 }
 
 /// Takes out arguments that begin with a step where a category has to be.
+/// Token by token: an argument begins at the start or behind a comma, and brackets
+/// are one token.
 fn strays(tokens: TokenStream) -> (TokenStream, Vec<Ident>) {
     let mut kept = TokenStream::new();
     let mut strays = vec![];
@@ -68,6 +84,7 @@ fn strays(tokens: TokenStream) -> (TokenStream, Vec<Ident>) {
     (kept, strays)
 }
 
+/// The message, with the group that the step is for.
 fn stray(step: &str) -> String {
     let (key, written) = match step {
         "retry" => ("transport", "retry(2)"),
@@ -76,10 +93,13 @@ fn stray(step: &str) -> String {
         alone => ("answer", alone),
     };
     format!(
-        "`{step}` is a step, which goes into the brackets of a category or group; write `{key} = [{written}]`"
+        "`{step}` is a step, which goes into the brackets of a category or group; write `{key} = \
+         [{written}]`"
     )
 }
 
+/// Words that are known and cannot be used here, and categories without their
+/// ending.
 fn hint(name: &str) -> Option<String> {
     if name == "stop" {
         return Some(format!(
@@ -99,10 +119,11 @@ fn hint(name: &str) -> Option<String> {
     Some(format!("unknown category `{name}`; did you mean `{near}`?"))
 }
 
+/// Whether the word is a category of the group.
 fn is_of_group(name: &str, group: Group) -> bool {
     CATEGORIES
         .iter()
-        .any(|(known, of)| *known == name && *of == group)
+        .any(|(category, its_group)| *category == name && *its_group == group)
 }
 
 /// What is left of `RateLimitError` and of `rate_limit`, so that they are found equal.
@@ -110,6 +131,7 @@ fn stem(name: &str) -> String {
     name.replace('_', "").to_lowercase().replace("error", "")
 }
 
+/// The categories that a stack may be for.
 fn recoverable() -> impl Iterator<Item = &'static str> {
     CATEGORIES
         .iter()
@@ -117,6 +139,7 @@ fn recoverable() -> impl Iterator<Item = &'static str> {
         .map(|(name, _)| *name)
 }
 
+/// The group of a key, which may be a group itself. An unknown one was reported.
 fn group(name: &str) -> Group {
     match name {
         "answer" => Group::Answer,
@@ -129,6 +152,7 @@ fn group(name: &str) -> Group {
     }
 }
 
+/// A stack that makes sense for the key.
 fn example(key: &str) -> &'static str {
     match group(key) {
         Group::Answer => "[repair(2)]",
@@ -138,6 +162,8 @@ fn example(key: &str) -> &'static str {
     }
 }
 
+/// `[step, ..]`. The outer result is about the brackets, the inner about the steps
+/// in them, of which a stack remains.
 fn stack(key: Ident, input: ParseStream<'_>) -> syn::Result<(Stack, syn::Result<()>)> {
     if !input.peek(token::Bracket) {
         let message = format!(
@@ -162,6 +188,7 @@ fn stack(key: Ident, input: ParseStream<'_>) -> syn::Result<(Stack, syn::Result<
     ))
 }
 
+/// Reads on behind a fault.
 fn steps(input: ParseStream<'_>) -> (Vec<Step>, syn::Result<()>) {
     let mut steps = vec![];
     let result = parse_list(input, |input| {
@@ -171,6 +198,7 @@ fn steps(input: ParseStream<'_>) -> (Vec<Step>, syn::Result<()>) {
     (steps, result)
 }
 
+/// The name decides what is in the parentheses.
 fn step(input: ParseStream<'_>) -> syn::Result<Step> {
     if !input.peek(Ident::peek_any) {
         return Err(input.error(format!("a step is one of {}", list(STEPS))));
@@ -182,10 +210,10 @@ fn step(input: ParseStream<'_>) -> syn::Result<Step> {
         "model" => "model(\"small\")",
         "fallback" | "bubble" => return alone(name, input),
         other => {
-            let known = format!("the steps are {}", list(STEPS));
+            let steps_text = format!("the steps are {}", list(STEPS));
             return Err(Error::new(
                 name.span(),
-                unknown("unknown step", other, STEPS, &known),
+                unknown("unknown step", other, STEPS, &steps_text),
             ));
         }
     };
@@ -218,6 +246,7 @@ fn end(name: &Ident, written: &str, input: ParseStream<'_>) -> syn::Result<()> {
     }
 }
 
+/// `fallback` and `bubble` have nothing to say.
 fn alone(name: Ident, input: ParseStream<'_>) -> syn::Result<Step> {
     if input.peek(token::Paren) {
         return Err(input.error(format!(
@@ -232,6 +261,7 @@ fn alone(name: Ident, input: ParseStream<'_>) -> syn::Result<Step> {
     Ok(Step { name, action })
 }
 
+/// What is in the parentheses of the three others.
 fn action(name: &Ident, written: &str, input: ParseStream<'_>) -> syn::Result<Action> {
     if name == "model" {
         let model = non_empty(text(input, name, ""), name)?;

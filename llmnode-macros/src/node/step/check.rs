@@ -1,4 +1,7 @@
 //! Flow arguments that parse and yet make no sense together.
+//!
+//! The output is how a flow makes the node, `None` if it is no step or if that is
+//! not clear. All other faults leave it standing.
 
 use proc_macro2::Ident;
 use syn::ext::IdentExt;
@@ -31,6 +34,7 @@ pub(crate) fn check<'a>(
     preparation(args, item, preps, faults)
 }
 
+/// A step without a state would have nothing to read and nowhere to write.
 fn require_state(args: &NodeArgs, prepared: Option<&Prep>, faults: &mut Faults) {
     // An unknown key may be a misspelt `state`.
     if args.state.is_some() || args.has_unknown_keys {
@@ -42,19 +46,21 @@ fn require_state(args: &NodeArgs, prepared: Option<&Prep>, faults: &mut Faults) 
         (None, None) => return,
     };
     let message = format!(
-        "`{shown}` makes the node a step of flows, which reads and writes the program's state; name its type with `state = …`"
+        "`{shown}` makes the node a step of flows, which reads and writes the program's state; \
+         name its type with `state = …`"
     );
     faults.push(Error::new(at, message));
 }
 
 fn reject_lifetimes(item: &ItemStruct, faults: &mut Faults) {
     if let Some(lifetime) = item.generics.lifetimes().next() {
-        let message = "a step of flows is made from the state that it later writes to, so it cannot borrow; let its fields own \
-                       their values";
+        let message = "a step of flows is made from the state that it later writes to, so it \
+                       cannot borrow; let its fields own their values";
         faults.push(Error::new(lifetime.span(), message));
     }
 }
 
+/// `post` answers both questions behind the output.
 fn check_post(args: &NodeArgs, faults: &mut Faults) {
     let step = &args.step;
     if step.post.is_some() {
@@ -79,31 +85,41 @@ fn is_above_zero(slot: &Slot<u32>) -> bool {
     value(slot).is_some_and(|count| *count > 0)
 }
 
+/// A node that has effects is executed at most once: everything that would ask
+/// again is refused here, where it is written, since the runtime could only ignore
+/// it.
 fn check_not_repeated(args: &NodeArgs, faults: &mut Faults) {
-    let mut refuse = |at: &Ident| {
-        let message = format!(
-            "`idempotent = false` says that the node is never executed again; drop `{at}`, or `idempotent`"
-        );
-        faults.push(Error::new(at.span(), message));
-    };
     for slot in [&args.retries, &args.transport_retries] {
-        key(slot)
-            .filter(|_| is_above_zero(slot))
-            .into_iter()
-            .for_each(&mut refuse);
+        if let Some(key) = key(slot).filter(|_| is_above_zero(slot)) {
+            refuse_repeat(key, faults);
+        }
     }
-    key(&args.fallback_model).into_iter().for_each(&mut refuse);
-    key(&args.wait).into_iter().for_each(&mut refuse);
+    for key in [key(&args.fallback_model), key(&args.wait)] {
+        if let Some(key) = key {
+            refuse_repeat(key, faults);
+        }
+    }
+    // `fallback` and `bubble` execute nothing again.
     for step in items(&args.recover)
         .iter()
         .flat_map(|Stack { steps, .. }| steps.iter().flatten())
     {
         if !matches!(step.action, Action::Fallback | Action::Bubble) {
-            refuse(&step.name);
+            refuse_repeat(&step.name, faults);
         }
     }
 }
 
+fn refuse_repeat(at: &Ident, faults: &mut Faults) {
+    let message = format!(
+        "`idempotent = false` says that the node is never executed again; drop `{at}`, or \
+         `idempotent`"
+    );
+    faults.push(Error::new(at.span(), message));
+}
+
+/// The three ways exclude each other; which one it is follows from the first that
+/// is there.
 fn preparation<'a>(
     args: &'a NodeArgs,
     item: &'a ItemStruct,
@@ -151,6 +167,7 @@ fn preparation<'a>(
     Some(Preparation::Fields(fields))
 }
 
+/// At the field, with its name in the remedy.
 fn unprepared(field: &syn::Field) -> Error {
     let name = field
         .ident
@@ -158,8 +175,9 @@ fn unprepared(field: &syn::Field) -> Error {
         .map(|name| name.unraw().to_string())
         .unwrap_or_default();
     let message = format!(
-        "nothing prepares the field `{name}` of this step; mark it `#[prep(state.{name}.clone())]`, or name a function that \
-         makes the node with `prep = path`"
+        "nothing prepares the field `{name}` of this step; mark it \
+         `#[prep(state.{name}.clone())]`, or name a function that makes the node with `prep = \
+         path`"
     );
     Error::new(
         field

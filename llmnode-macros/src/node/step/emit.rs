@@ -1,4 +1,10 @@
 //! Emits the impl of `Step` for a checked step.
+//!
+//! A step and a batch have the same three functions with other types: one node or a
+//! list of nodes, one output or a list. `Shape` has these differences, so that the
+//! rest is written once. The user's functions are passed to a function of the
+//! runtime and not called: its bounds say what the function should look like, and
+//! the error is at the path.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
@@ -12,11 +18,17 @@ use crate::generics::{end_spans, fresh, respanned};
 use crate::macro_args::value;
 use crate::node::model::NodeModel;
 
+/// The tokens in which a step and a batch differ.
 struct Shape {
+    // The trait.
     kind: TokenStream,
+    // What `prep` returns.
     prepared: TokenStream,
+    // The name of what `post` gets first, as an argument and (`node`) as a
+    // parameter.
     receiver: TokenStream,
     node: TokenStream,
+    // What `post` gets as its output, and (`lent`) how `route` sees it.
     output: TokenStream,
     lent: TokenStream,
 }
@@ -50,6 +62,7 @@ impl Shape {
     }
 }
 
+/// `stated`: the generics with those of the state.
 pub(crate) fn emit(
     model: &NodeModel<'_>,
     preparation: &Preparation<'_>,
@@ -69,6 +82,7 @@ pub(crate) fn emit(
     }
     let ty_generics = model.item.generics.split_for_impl().1;
     let (impl_generics, _, where_clause) = stated.split_for_impl();
+    // The nodes of a batch have no name where nothing reads them.
     let nodes = matches!(preparation, Preparation::Batch(..)).then(|| match &step.post {
         Some(_) => generated!(__nodes),
         None => generated!(_),
@@ -92,6 +106,7 @@ pub(crate) fn emit(
 }
 
 /// The compiler reports an action that is less visible than the node at its type.
+/// Without one, the step has the action `()`: its flow has an arrow.
 fn action(action: Option<&Type>) -> TokenStream {
     match action {
         Some(action) => {
@@ -102,6 +117,7 @@ fn action(action: Option<&Type>) -> TokenStream {
     }
 }
 
+/// How many nodes of a batch run at once; without it the runtime's default.
 fn concurrency(preparation: &Preparation<'_>) -> Option<TokenStream> {
     let Preparation::Batch(_, Some(most)) = preparation else {
         return None;
@@ -110,6 +126,8 @@ fn concurrency(preparation: &Preparation<'_>) -> Option<TokenStream> {
     Some(generated!(const CONCURRENCY: ::core::primitive::usize = #most;))
 }
 
+/// A function that may fail and may wait; the fields' expressions do neither, and
+/// are put into a future that is ready.
 fn prep(
     preparation: &Preparation<'_>,
     shape: &Shape,
@@ -127,7 +145,8 @@ fn prep(
             call_user_function("batch", path, generated!(state), private),
         ),
         Preparation::Fields(fields) => {
-            // The expressions' name for the state: with another one, rustc would not suggest to clone what is moved.
+            // The expressions' name for the state: with another one, rustc would
+            // not suggest to clone what is moved.
             let named = fields
                 .iter()
                 .find_map(|(_, written)| expression::state(written.to_token_stream()));
@@ -145,7 +164,10 @@ fn prep(
                 .map(|(field, written)| self::field(field, written, at, private));
             let node = generated! {
                 #forms
-                #private::prepared(#state, |#lent| ::core::result::Result::Ok(Self { #(#fields),* }))
+                #private::prepared(
+                    #state,
+                    |#lent| ::core::result::Result::Ok(Self { #(#fields),* })
+                )
             };
             (named.is_some(), node)
         }
@@ -165,7 +187,11 @@ fn prep(
     }
 }
 
-/// Bound again with the spans of the expression's ends, to underline all of it. `at`: where `state` resolves.
+/// Bound again with the spans of the expression's ends, to underline all of it.
+/// `at`: where `state` resolves. `match (expression,) { .. }` keeps temporaries
+/// alive as long as the field is made. The probe `__form` finds out whether the
+/// expression is the value, an `Option` or a `Result` of it; the latter two may end
+/// the step.
 fn field(field: &Field, written: &Expr, at: Span, private: &Ident) -> Option<TokenStream> {
     let ident = field.ident.as_ref()?;
     let ty = &field.ty;
@@ -185,6 +211,8 @@ fn field(field: &Field, written: &Expr, at: Span, private: &Ident) -> Option<Tok
     })
 }
 
+/// The order is fixed: the action first, since it looks at the output, then the
+/// store, which moves it.
 fn post(step: &StepArgs, shape: &Shape, state: &Type, private: &Ident) -> TokenStream {
     let (output, lent, body) = if let Some(path) = value(&step.post) {
         let node = &shape.receiver;
@@ -197,6 +225,7 @@ fn post(step: &StepArgs, shape: &Shape, state: &Type, private: &Ident) -> TokenS
     } else {
         let store = value(&step.store);
         let route = value(&step.route);
+        // Without an action there is nothing to decide.
         let decided = decided(value(&step.action), route, shape, private);
         let stored = store.map(|place| self::store(place, private));
         let action = match &decided {
@@ -232,7 +261,8 @@ fn post(step: &StepArgs, shape: &Shape, state: &Type, private: &Ident) -> TokenS
     }
 }
 
-/// Must come before the output is moved.
+/// Must come before the output is moved. The action by a function, or the output
+/// itself: `decided` makes the action from the lent output.
 fn decided(
     action: Option<&Type>,
     route: Option<&ExprPath>,
@@ -258,6 +288,8 @@ fn decided(
 }
 
 /// Spans the path, to underline all of it if the field has another type.
+/// `state.path = output.into()`, as a call whose bound has a message. The output
+/// goes through a tuple so that it has two tokens, one at each end of the path.
 fn store(place: &StatePath, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let first = place
@@ -276,6 +308,8 @@ fn store(place: &StatePath, private: &Ident) -> TokenStream {
 }
 
 /// The compiler reports a wrong signature at the user's path.
+/// One function of the runtime for each kind; the placeholders in the type
+/// arguments are what the compiler infers.
 fn call_user_function(
     name: &str,
     path: &ExprPath,
@@ -293,14 +327,16 @@ fn call_user_function(
     quote_spanned!(end=> #private::#name(#arguments, #path))
 }
 
+/// With the action's type if it is known, so that a flow's `match` is checked
+/// although the node has faults.
 pub(crate) fn stub(
     step: &StepArgs,
     ident: &Ident,
     generics: &Generics,
     private: &Ident,
 ) -> TokenStream {
-    let known = value(&step.action).is_some() || !step.decides();
-    let action = if known {
+    let action_is_readable = value(&step.action).is_some() || !step.decides();
+    let action = if action_is_readable {
         action(value(&step.action))
     } else {
         generated!(type Action = #private::ErrorAction;)

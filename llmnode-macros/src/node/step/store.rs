@@ -9,12 +9,15 @@ use crate::literals::unexpected;
 use crate::macro_args::comma_or_end;
 use crate::prompt::identifier;
 
-const WANTED: &str = "`store` takes the path of a field of the state, such as `store = summary`; `post = path` names a function \
-                      for anything else";
+const WANTED: &str = "`store` takes the path of a field of the state, such as `store = summary`; \
+                      `post = path` names a function for anything else";
 
+/// The members behind `state`. Names and numbers of tuples, nothing else: an index
+/// may be out of bounds, and a method may do anything.
 pub(crate) struct StatePath(Vec<Member>);
 
 impl StatePath {
+    /// Read ahead as any expression, so that another one is refused as a whole.
     pub(crate) fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let ahead = input.fork();
         let steps = match ahead.parse::<Expr>() {
@@ -26,6 +29,7 @@ impl StatePath {
         };
         let written: Expr = input.parse()?;
         match &steps[..] {
+            // `store = state.summary`, as in a prompt.
             [Member::Named(first), rest @ ..] if first == "state" && !rest.is_empty() => {
                 let path = quote!(#(#rest).*).to_string().replace(' ', "");
                 let message =
@@ -47,6 +51,8 @@ impl StatePath {
 }
 
 /// `a.0.b`; `None` for any other expression.
+/// A number is a field at the beginning only: behind a name, syn has read it
+/// already.
 fn members(written: Expr) -> Option<Vec<Member>> {
     match written {
         Expr::Group(group) => members(*group.expr),
@@ -56,7 +62,7 @@ fn members(written: Expr) -> Option<Vec<Member>> {
             path,
         }) if attrs.is_empty() => {
             let name = path.get_ident()?;
-            identifier(&name.to_string(), name.span()).filter(|known| known == name)?;
+            identifier(&name.to_string(), name.span()).filter(|parsed| parsed == name)?;
             Some(vec![Member::Named(name.clone())])
         }
         Expr::Lit(ExprLit {

@@ -11,16 +11,19 @@ use crate::node::field::{Mark, Role};
 use crate::tool::check_tool_name;
 
 /// If `#[tool]` stayed, its own error would be at another place.
+/// Taken off before all else.
 pub(crate) fn refuse_attribute(item: &mut ItemStruct, faults: &mut Faults) {
     for attribute in item
         .attrs
         .extract_if(.., |attribute| attribute.path().is_ident("tool"))
     {
-        let message = "`#[tool]` goes on a function; on a node, write the word `tool` instead: `#[llm_node(tool, …)]`";
+        let message = "`#[tool]` goes on a function; on a node, write the word `tool` instead: \
+                       `#[llm_node(tool, …)]`";
         faults.push(Error::new_spanned(attribute, message));
     }
 }
 
+/// Two roles: a node that has tools, then a node that is one.
 pub(crate) fn check(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: &mut Faults) {
     if let Some(tool) = value(&args.tools).and_then(|tools| {
         tools
@@ -31,14 +34,15 @@ pub(crate) fn check(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: 
             "a node cannot be its own tool: it would call itself forever; drop it from the list";
         faults.push(Error::new_spanned(tool, message));
     }
+    // The settings of a conversation with tools say nothing about a node without.
     let set = marks.iter().find_map(|mark| mark.span(Role::Tools));
     if key(&args.tools).is_none() && set.is_none() && !has_toolset(item) {
         let turns = key(&args.turns).map(|key| (key, "counts the responses"));
         let reads = key(&args.calls_in_text).map(|key| (key, "says how to read the answers"));
         for (key, what) in turns.into_iter().chain(reads) {
             let message = format!(
-                "`{key}` {what} of a node with tools; add `tools = [..]` or a field `#[node(tools)] tools: Toolset`, or \
-                 drop `{key}`"
+                "`{key}` {what} of a node with tools; add `tools = [..]` or a field \
+                 `#[node(tools)] tools: Toolset`, or drop `{key}`"
             );
             faults.push(Error::new(key.span(), message));
         }
@@ -47,19 +51,22 @@ pub(crate) fn check(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: 
         return;
     }
     if let Some(at) = set {
-        let message = "a model writes the fields of a tool, and cannot write tools; drop the field, or drop `tool`";
+        let message = "a model writes the fields of a tool, and cannot write tools; drop the \
+                       field, or drop `tool`";
         faults.push(Error::new(at, message));
     }
     if let Some(Err(error)) = value(&args.name).cloned().map(check_tool_name) {
         faults.push(error);
     }
+    // The description is the only thing by which a model chooses.
     if doc_text(&item.attrs).is_none() {
         let message =
             "a model chooses a tool by its description; write a doc comment above the struct";
         faults.push(Error::new(item.ident.span(), message));
     }
     if let Some(parameter) = item.generics.params.first() {
-        let message = "a tool is read from JSON, so its struct has no lifetimes and is not generic; drop them, or drop `tool`";
+        let message = "a tool is read from JSON, so its struct has no lifetimes and is not \
+                       generic; drop them, or drop `tool`";
         faults.push(Error::new_spanned(parameter, message));
     }
 }

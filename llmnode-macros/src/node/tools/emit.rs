@@ -17,6 +17,8 @@ pub(crate) fn emit(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Opti
     if tools.is_empty() && model.toolset.is_none() && compact.is_none() {
         return None;
     }
+    // A node without a state takes tools for any state, by a method whose bound
+    // says so.
     let adds = tools.iter().map(|tool| {
         let (at, end) = end_spans(tool);
         let add = if model.state.is_some() {
@@ -27,6 +29,7 @@ pub(crate) fn emit(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Opti
         let [to, add] = ["__to", add].map(|name| Ident::new(name, at));
         quote_spanned!(end=> #to.#add::<#tool>();)
     });
+    // Spanned by the field's type: one that is no set of tools is reported there.
     let set = model.toolset.map(|Field { ident, ty, .. }| {
         let at = end_spans(ty).0;
         quote_spanned!(at=> __to.extend(&self.#ident);)
@@ -62,6 +65,9 @@ fn is_of_derives(attribute: &Attribute) -> bool {
     attribute.path().is_ident("serde") || attribute.path().is_ident("schemars")
 }
 
+/// The fields are the arguments. They are read by a second struct with the
+/// attributes of derives, since the node's own has no such derives; see
+/// `tool/arguments.rs`.
 pub(crate) fn as_tool(
     model: &NodeModel<'_>,
     state: &Type,
@@ -83,6 +89,8 @@ pub(crate) fn as_tool(
         })
     });
     let mut input = DeriveInput::from(model.item.clone());
+    // Arguments have the description of the node, and nothing else of its
+    // attributes.
     input
         .attrs
         .retain(|attribute| attribute.path().is_ident("doc"));

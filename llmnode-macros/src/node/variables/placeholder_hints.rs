@@ -1,4 +1,9 @@
 //! Placeholders that are well formed, but probably not what the author wanted.
+//!
+//! A hint must be right nearly always, since there is no way around an error. So
+//! each looks at more than the placeholder: at the field's type, the words around
+//! it, or whether there is a state. Where the types decide, the hint is left to the
+//! compiler.
 
 use std::ops::Range;
 
@@ -15,6 +20,7 @@ use crate::prompt::source::Source;
 use crate::prompt::spec;
 use crate::prompt::template::{Format, Piece, Template, Variable};
 
+/// Words in names of fields that hold money: before them, a dollar sign is text.
 const SUMS: [&str; 24] = [
     "amount", "balance", "bill", "bonus", "budget", "cost", "credit", "debt", "dollar", "earning",
     "expense", "fare", "fee", "income", "money", "pay", "price", "revenue", "salary", "spend",
@@ -26,6 +32,7 @@ fn is_sum(name: &str) -> bool {
     SUMS.iter().any(|word| name.contains(word))
 }
 
+/// By the type's name.
 fn is_text(ty: &Type) -> bool {
     match bare(ty) {
         Type::Reference(reference) => is_text(&reference.elem),
@@ -38,13 +45,23 @@ fn lock(ty: &Type) -> Option<&'static str> {
     let Type::Path(path) = bare(ty) else {
         return None;
     };
-    let known = ["Mutex", "RwLock"]
+    let lock_name = ["Mutex", "RwLock"]
         .into_iter()
-        .find(|known| is_named(&path.path, known));
+        .find(|one| is_named(&path.path, one));
     let pointer = ["Arc", "Rc", "Box"]
         .into_iter()
         .any(|pointer| is_named(&path.path, pointer));
-    known.or_else(|| lock(type_arguments(&path.path).first().filter(|_| pointer)?))
+    lock_name.or_else(|| lock(type_arguments(&path.path).first().filter(|_| pointer)?))
+}
+
+fn reads_state(piece: &Piece) -> bool {
+    matches!(
+        piece,
+        Piece::Variable {
+            variable: Variable::State(_),
+            ..
+        }
+    )
 }
 
 impl Variables<'_> {
@@ -60,7 +77,8 @@ impl Variables<'_> {
             };
             if self.history.as_ref() == Some(name) {
                 let message = format!(
-                    "the history `{name}` is sent before the user message without being named; drop `{{{name}}}`"
+                    "the history `{name}` is sent before the user message without being named; \
+                     drop `{{{name}}}`"
                 );
                 self.misuse(prompt, &segment.range, &message);
             }
@@ -84,10 +102,11 @@ impl Variables<'_> {
                 };
                 let name = inside[..length].trim();
                 let is_state = self.has_state && name.starts_with("state.");
-                if is_state || self.names().any(|known| known == *name) {
+                if is_state || self.names().any(|existing| existing == *name) {
                     let start = segment.range.start + open;
                     let message = format!(
-                        "`{{{{{name}}}}}` is the text `{{{name}}}`; write `{{{name}}}` for its value"
+                        "`{{{{{name}}}}}` is the text `{{{name}}}`; write `{{{name}}}` for its \
+                         value"
                     );
                     self.fault(prompt, &(start..start + length + 4), &message);
                 }
@@ -95,21 +114,16 @@ impl Variables<'_> {
         }
     }
 
+    /// One for a prompt: the first.
     pub(super) fn stateless(&mut self, prompt: &Source, template: &Template) {
-        let is_state = |kind: &Piece| {
-            matches!(
-                kind,
-                Piece::Variable {
-                    variable: Variable::State(_),
-                    ..
-                }
-            )
-        };
+        if self.has_state {
+            return;
+        }
         let first = template
             .segments
             .iter()
-            .find(|segment| is_state(&segment.kind));
-        if let Some(segment) = first.filter(|_| !self.has_state) {
+            .find(|segment| reads_state(&segment.kind));
+        if let Some(segment) = first {
             let written = &prompt.text()[segment.range.clone()];
             let message =
                 format!("`{written}` reads the program's state; name its type with `state = …`");
@@ -117,6 +131,7 @@ impl Variables<'_> {
         }
     }
 
+    /// Providers take media in user messages alone.
     pub(super) fn attachments(&mut self, prompt: &Source, template: &Template) {
         for segment in &template.segments {
             if let Piece::Variable {
@@ -131,6 +146,8 @@ impl Variables<'_> {
         }
     }
 
+    /// Types of the standard library that are known to have no text, with the
+    /// formats that they do have.
     pub(super) fn without_display(&mut self, prompt: &Source, template: &Template) {
         for segment in &template.segments {
             let Piece::Variable {
@@ -166,6 +183,7 @@ impl Variables<'_> {
             .flatten()
     }
 
+    /// The field that the placeholder names.
     fn field(&self, name: &str) -> Option<&syn::Field> {
         self.item
             .fields
@@ -186,7 +204,8 @@ impl Variables<'_> {
             let is_text = self.field(name).is_some_and(|field| is_text(&field.ty));
             if prompt.text()[..segment.range.start].ends_with('$') && is_text && !is_sum(name) {
                 let message = format!(
-                    "`${{{name}}}` writes a dollar sign before the text; write `{{{name}}}`, or `USD {{{name}}}` for a sum of money"
+                    "`${{{name}}}` writes a dollar sign before the text; write `{{{name}}}`, or \
+                     `USD {{{name}}}` for a sum of money"
                 );
                 self.misuse(
                     prompt,
@@ -199,6 +218,7 @@ impl Variables<'_> {
 
     /// A prompt cannot lock the state.
     pub(super) fn locked(&mut self, state: &Type, template: &Template) {
+        // The error is at the argument `state`, where the type is written.
         let first = template
             .segments
             .iter()
@@ -214,8 +234,9 @@ impl Variables<'_> {
         };
         let guard = if lock == "Mutex" { "lock()" } else { "read()" };
         let message = format!(
-            "a prompt does not lock the `{lock}` of a state; declare the value by `with(n = state.{guard}.unwrap().{path}.clone())` and \
-             write `{{n}}`, or name a state whose fields have locks of their own"
+            "a prompt does not lock the `{lock}` of a state; declare the value by `with(n = \
+             state.{guard}.unwrap().{path}.clone())` and write `{{n}}`, or name a state whose \
+             fields have locks of their own"
         );
         self.faults.push(Error::new_spanned(state, message));
     }
@@ -225,6 +246,7 @@ impl Variables<'_> {
         let FaultKind::UnknownFilter(filter) = &fault.kind else {
             return None;
         };
+        // The name before the colon of this placeholder.
         let name = prompt.text()[..fault.range.start]
             .rsplit('{')
             .next()?
@@ -236,8 +258,8 @@ impl Variables<'_> {
         };
         if filter.starts_with('%') {
             return Some(format!(
-                "`{filter}` is a format of dates; declare the text by `with(n = {owner}{name}.format(\"{filter}\").to_string())`, and \
-                 write `{{n}}`"
+                "`{filter}` is a format of dates; declare the text by `with(n = \
+                 {owner}{name}.format(\"{filter}\").to_string())`, and write `{{n}}`"
             ));
         }
         if filter.ends_with('p') && spec::check(&filter[..filter.len() - 1]).is_ok() {
@@ -245,6 +267,8 @@ impl Variables<'_> {
                 "`:{filter}` would write an address; write `{{{name}}}` for the value"
             ));
         }
+        // `{price:.2f}` of Python, `{n:03d}` of C: the format without its letter is
+        // one of std.
         let number = filter
             .strip_suffix(['f', 'd', 's', 'g', 'i', 'u'])
             .filter(|rest| spec::check(rest).is_ok())?;
@@ -254,6 +278,8 @@ impl Variables<'_> {
         ))
     }
 
+    /// `{user.name}` where `user` is no field: a misspelt field, or a part of the
+    /// state.
     pub(super) fn field_access_hint(&self, prompt: &Source, fault: &Fault) -> Option<String> {
         let FaultKind::FieldAccess(path) = &fault.kind else {
             return None;
@@ -269,6 +295,7 @@ impl Variables<'_> {
                 "`{first}` is not a field of `{node}`; did you mean `{near}`?"
             ));
         }
+        // What stands behind the path, so that the remedy keeps the format.
         let format = prompt.text()[fault.range.end..]
             .split('}')
             .next()
@@ -276,12 +303,13 @@ impl Variables<'_> {
         let written = format!("{{state.{inside}{format}}}");
         Some(if self.has_state {
             format!(
-                "`{first}` is not a field of `{node}`; the state is named `state`: write `{written}`"
+                "`{first}` is not a field of `{node}`; the state is named `state`: write \
+                 `{written}`"
             )
         } else {
             format!(
-                "`{first}` is not a field of `{node}`; for a part of the program's state name its type with `state = …`, and \
-                 write `{written}`"
+                "`{first}` is not a field of `{node}`; for a part of the program's state name its \
+                 type with `state = …`, and write `{written}`"
             )
         })
     }

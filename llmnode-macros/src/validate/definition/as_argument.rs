@@ -1,9 +1,11 @@
 //! A definition as the argument of a generic output: `Book` in `Page<Book>`.
 //!
-//! Concrete code finds out by method resolution whether a type has a `#[validate]` block. Generic code cannot, so the
-//! definition computes it in a constant of its own type. Constants in types may not name type parameters: for a generic
-//! definition they are filled in, with types that have the traits which the parameters need. If one is a trait of the
-//! program, method resolution finds the block in the body, where the parameters have their bounds; then the definition
+//! Concrete code finds out by method resolution whether a type has a `#[validate]`
+//! block. Generic code cannot, so the definition computes it in a constant of its
+//! own type. Constants in types may not name type parameters: for a generic
+//! definition they are filled in, with types that have the traits which the
+//! parameters need. If one is a trait of the program, method resolution finds the
+//! block in the body, where the parameters have their bounds; then the definition
 //! says which state the block takes.
 
 use proc_macro2::{Ident, TokenStream};
@@ -42,6 +44,8 @@ const OF_BOTH: [&str; 22] = [
     "LlmOutput",
 ];
 
+/// By the runtime's macro for what can be filled in, by method resolution
+/// otherwise.
 pub(super) fn emit(input: &DeriveInput, private: &Ident, state: Option<&Type>) -> TokenStream {
     let ident = &input.ident;
     let like = alike(&input.generics);
@@ -55,20 +59,25 @@ pub(super) fn emit(input: &DeriveInput, private: &Ident, state: Option<&Type>) -
         .into_iter()
         .flatten();
     let like = like.into_iter().map(|arguments| quote!(#ident #arguments));
-    generated!(#private::impl_validate_all!(#ident #ty_generics, [#(#params,)*] [#(#bounds,)*] #(#like),*);)
+    generated! {
+        #private::impl_validate_all!(
+            #ident #ty_generics, [#(#params,)*] [#(#bounds,)*] #(#like),*
+        );
+    }
 }
 
-/// Whether the definition knows of a block: it does not if the block is for some of the type's arguments alone. `None` of a
-/// type without parameters, which has one block.
+/// Whether the definition knows of a block: it does not if the block is for some of
+/// the type's arguments alone. `None` of a type without parameters, which has one
+/// block.
 pub(super) fn sees_block(input: &DeriveInput, private: &Ident) -> Option<TokenStream> {
     input.generics.type_params().next()?;
     let ident = &input.ident;
     let like = alike(&input.generics)
         .into_iter()
         .map(|arguments| quote!(#ident #arguments));
-    let own = like.clone().next().is_none().then(|| quote!(Self));
+    let itself = like.clone().next().is_none().then(|| quote!(Self));
     let like = like
-        .chain(own)
+        .chain(itself)
         .map(|ty| generated!(<#private::CoverageProbe<#ty>>::IN_BLOCK));
     Some(generated! {
         const SEES_BLOCK: ::core::primitive::bool = {
@@ -78,7 +87,8 @@ pub(super) fn sees_block(input: &DeriveInput, private: &Ident) -> Option<TokenSt
     })
 }
 
-/// The compiler asks at the attribute for a state that the block takes and the definition does not name.
+/// The compiler asks at the attribute for a state that the block takes and the
+/// definition does not name. In the body, where bounds are known.
 fn by_resolution(input: &DeriveInput, private: &Ident, state: Option<&Type>) -> TokenStream {
     let ident = &input.ident;
     let mut generics = input.generics.clone();
@@ -120,22 +130,23 @@ pub(super) fn any_state(generics: &mut Generics) -> TokenStream {
 }
 
 /// Without defaults, which an impl does not have.
+/// As they stand in an impl.
 fn parameters(generics: &Generics) -> Vec<TokenStream> {
-    let parameter = |parameter: &GenericParam| match parameter.clone() {
-        GenericParam::Type(mut parameter) => {
-            parameter.default = None;
-            parameter.into_token_stream()
+    let mut parameters = vec![];
+    for mut parameter in generics.params.iter().cloned() {
+        match &mut parameter {
+            GenericParam::Type(parameter) => parameter.default = None,
+            GenericParam::Const(parameter) => parameter.default = None,
+            GenericParam::Lifetime(_) => {}
         }
-        GenericParam::Const(mut parameter) => {
-            parameter.default = None;
-            parameter.into_token_stream()
-        }
-        lifetime @ GenericParam::Lifetime(_) => lifetime.into_token_stream(),
-    };
-    generics.params.iter().map(parameter).collect()
+        parameters.push(parameter.into_token_stream());
+    }
+    parameters
 }
 
 /// Arguments for the parameters; none if they need traits that are not known here.
+/// One list of arguments with `String` and one with `u8`: between them they have
+/// the traits that parameters mostly need. `u8` alone is `Copy`.
 fn alike(generics: &Generics) -> Vec<Option<TokenStream>> {
     if generics.params.is_empty() {
         return vec![None];
@@ -144,29 +155,32 @@ fn alike(generics: &Generics) -> Vec<Option<TokenStream>> {
     if !bounds(generics).all(|bound| is_named(bound, &OF_BOTH) || is_named(bound, &["Copy"])) {
         return vec![];
     }
-    let of = |ty: TokenStream| {
-        let arguments = generics.params.iter().map(|parameter| match parameter {
-            GenericParam::Lifetime(_) => Some(quote!('static)),
-            GenericParam::Type(_) => Some(ty.clone()),
-            GenericParam::Const(parameter) => {
-                match parameter.ty.to_token_stream().to_string().as_str() {
-                    "bool" => Some(quote!(true)),
-                    "char" => Some(quote!('a')),
-                    _ => Some(quote!(1)),
-                }
-            }
-        });
-        arguments
-            .collect::<Option<Vec<_>>>()
-            .map(|arguments| quote!(<#(#arguments),*>))
-    };
+    let mut lists = vec![];
     let is_typed = generics.type_params().next().is_some();
-    let text = (is_typed && !copied).then(|| of(quote!(::std::string::String)));
-    text.into_iter()
-        .chain([of(quote!(::core::primitive::u8))])
-        .collect()
+    if is_typed && !copied {
+        lists.push(Some(arguments(generics, &quote!(::std::string::String))));
+    }
+    lists.push(Some(arguments(generics, &quote!(::core::primitive::u8))));
+    lists
 }
 
+/// `ty` for each type parameter, and any value of its type for a constant.
+fn arguments(generics: &Generics, ty: &TokenStream) -> TokenStream {
+    let arguments = generics.params.iter().map(|parameter| match parameter {
+        GenericParam::Lifetime(_) => quote!('static),
+        GenericParam::Type(_) => ty.clone(),
+        GenericParam::Const(parameter) => {
+            match parameter.ty.to_token_stream().to_string().as_str() {
+                "bool" => quote!(true),
+                "char" => quote!('a'),
+                _ => quote!(1),
+            }
+        }
+    });
+    quote!(<#(#arguments),*>)
+}
+
+/// Those at the parameters and those of the `where` clause.
 fn bounds(generics: &Generics) -> impl Iterator<Item = &TypeParamBound> {
     let of_clause = generics
         .where_clause
@@ -182,6 +196,7 @@ fn bounds(generics: &Generics) -> impl Iterator<Item = &TypeParamBound> {
         .chain(of_clause)
 }
 
+/// A lifetime as a bound holds for both.
 fn is_named(bound: &TypeParamBound, names: &[&str]) -> bool {
     match bound {
         TypeParamBound::Trait(bound) => bound
