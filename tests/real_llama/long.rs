@@ -24,7 +24,9 @@ type Log = Arc<Mutex<Vec<String>>>;
 /// Of some 1,100 bytes each, and each names the page that follows.
 fn pages(log: &Log) -> Toolset {
     let log = Arc::clone(log);
-    let schema = json!({"type": "object", "properties": {"page": {"type": "integer"}}, "required": ["page"]});
+    // Bounded, since random weights would write digits without end.
+    let page = json!({"type": "integer", "minimum": 0, "maximum": 255});
+    let schema = json!({"type": "object", "properties": {"page": page}, "required": ["page"]});
     Toolset::new().json_function("zoom", "Reads a page.", schema, move |arguments: Value| {
         let page = arguments["page"].to_string();
         log.lock().unwrap().push(page.clone());
