@@ -1,126 +1,18 @@
-//! Long agents on a real server: windows that fill up, summaries by a model that speaks, and tools that are found.
+//! Long agents of a small model that speaks: summaries, and tools that are found.
 //!
-//! The first test has random weights, so a bias leads the model to its one tool: what is checked is that sixty turns fit into a window
-//! of 8,192 tokens, by what the server counts. The others need Qwen2.5-Coder-0.5B-Instruct (`scripts/real-components --instruct-all`). What
-//! such a model says is reported; what the library promises whatever a model says is checked.
+//! They need Qwen2.5-Coder-0.5B-Instruct (`scripts/real-components --instruct-all`). What such a model says is reported; what the library
+//! promises whatever a model says is checked. The results are in docs/small-models.md.
 
 use std::sync::{Arc, Mutex};
 
 use llmnode::prelude::*;
-use llmnode::{
-    CacheLost, CallRecord, CompactionStep, FnModel, Limits, Message, OpenAi, Reply, Request,
-    Toolset, Transcript,
-};
+use llmnode::{CompactionStep, FnModel, Message, OpenAi, Reply, Request, Toolset, Transcript};
 use serde_json::{Value, json};
 
-use crate::support::{key, only, tools_url};
+use crate::support::key;
 
-const TURNS: usize = 60;
-const WINDOW: u64 = 8_192;
-
-/// Pages that were read, in order.
+/// Calls of tools, in order.
 type Log = Arc<Mutex<Vec<String>>>;
-
-/// Of some 1,100 bytes each, and each names the page that follows.
-fn pages(log: &Log) -> Toolset {
-    let log = Arc::clone(log);
-    // Bounded, since random weights would write digits without end.
-    let page = json!({"type": "integer", "minimum": 0, "maximum": 255});
-    let schema = json!({"type": "object", "properties": {"page": page}, "required": ["page"]});
-    Toolset::new().json_function("zoom", "Reads a page.", schema, move |arguments: Value| {
-        let page = arguments["page"].to_string();
-        log.lock().unwrap().push(page.clone());
-        let line = format!("Page {page} speaks of the sea, of wind and some rain. ");
-        let said = format!("{}\nRead the next page.", line.repeat(20));
-        async move { Ok::<_, BoxError>(said) }
-    })
-}
-
-/// What the server counted, and how often it refused.
-struct Told {
-    turns: usize,
-    most: u64,
-    refused: usize,
-    compactions: usize,
-}
-
-fn told(record: &CallRecord) -> Told {
-    let compacted = record
-        .attempts
-        .iter()
-        .filter(|one| *one.cache_lost() == CacheLost::Compacted);
-    let refusals = record
-        .attempts
-        .iter()
-        .filter(|one| one.category == Some(Category::ContextLengthError));
-    let inputs = record.attempts.iter().filter_map(|one| one.usage?.input);
-    Told {
-        turns: record
-            .attempts
-            .iter()
-            .filter(|one| !one.tools.is_empty())
-            .count(),
-        most: inputs.max().unwrap_or(0),
-        refused: refusals.count(),
-        compactions: compacted.count(),
-    }
-}
-
-/// Reads pages.
-#[llm_node(
-    system = "Read one page after the other. Never ship before Friday.",
-    prompt = "What do the pages say?",
-    output = Figure,
-    turns = 61,
-    compact(keep = 2),
-    retries = 0,
-    transport_retries = 2,
-    temperature = 0.0,
-    max_tokens = 200
-)]
-struct ReadOn {
-    #[node(tools)]
-    tools: Toolset,
-}
-
-/// A token of this model is a character, so that a result of 1,100 bytes takes a seventh of the window.
-#[tokio::test]
-#[ignore = "needs scripts/real-components"]
-async fn two_agents_of_sixty_turns_stay_within_the_window() {
-    for knows_window in [true, false] {
-        let model = OpenAi::builder()
-            .base_url(tools_url())
-            .api_key(key())
-            .model("tiny-random")
-            .build()
-            .unwrap();
-        let log = Log::default();
-        let run = Run::new(model).with_limits(Limits::new().requests(1_000));
-        let node = ReadOn { tools: pages(&log) };
-        let mut call = run
-            .call(&node)
-            .extra("logit_bias", only("z{"))
-            .extra("parallel_tool_calls", false);
-        if knows_window {
-            call = call.settings(Settings::new().window(8_192));
-        }
-        // The last turn is told to answer, which random weights do not.
-        let outcome = call.report().await;
-        let record = outcome
-            .as_ref()
-            .map_or_else(|error| error.record().unwrap(), |report| &report.record);
-        let told = told(record);
-        println!(
-            "window known: {knows_window}: {} turns, at most {} tokens, {} refusals, {} compactions",
-            told.turns, told.most, told.refused, told.compactions
-        );
-        assert!(told.turns >= TURNS - 2, "{record:?}");
-        assert!(told.most <= WINDOW, "{}", told.most);
-        if let Err(error) = &outcome {
-            assert_ne!(error.category(), Category::ContextLengthError, "{error}");
-        }
-    }
-}
 
 /// `None`: the script was started without `--instruct-all`.
 fn qwen() -> Option<OpenAi> {
