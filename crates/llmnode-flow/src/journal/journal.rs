@@ -96,7 +96,7 @@ use super::record::Record;
 /// # runtime.block_on(async {
 /// let list = List::default();
 /// let journal = || RedisJournal { list: list.clone(), known: 0 };
-/// let rate = DynNode::builder("rate").system_prompt("Rate it from 1 to 10.").build()?;
+/// let rate = DynNode::builder("rate").system_prompt("Rate it from 1 to 10.").text().build()?;
 /// let topics = || ["rain", "sun"].map(|topic| rate.ask(topic));
 ///
 /// // This process gets one answer.
