@@ -72,6 +72,7 @@ keys! {
     field {
         "`#[node(skip)]`: no prompt uses the field." skip
         "`#[node(history)]`: the field holds the earlier messages of a conversation." history
+        "`#[node(tools)]`: the field holds tools that are known at run time, a `Toolset`." tools
         "`#[node(model)]`: the field holds the model that the node asks in place of the run's." model
     }
     limits {

@@ -5,15 +5,17 @@
 //! function that binds the fields, by their own identifiers. Where `format_args!`
 //! would refuse a prompt, each of its variables stands in a literal that is else
 //! blank. The compiler never sees this function.
+//!
+//! At the definition of a field, rust-analyzer finds the binding, too, and renames
+//! that: a rename begins at a use of the field. Without the binding's place in the
+//! program, a variable would lead to the attribute.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::quote;
-use syn::ext::IdentExt;
-use syn::{Field, ItemStruct};
+use syn::ItemStruct;
 
 use super::args::NodeArgs;
 use crate::macro_args::value;
-use crate::prompt::identifier;
 use crate::prompt::mask::named_mask;
 use crate::prompt::source::Source;
 use crate::prompt::template::{Piece, Segment, Variable, parse};
@@ -42,6 +44,12 @@ pub(crate) fn prompts(args: &NodeArgs, item: &ItemStruct) -> TokenStream {
 fn literals(prompt: &Source) -> Vec<TokenStream> {
     let template = parse(prompt.text());
     let mut masks = vec![];
+    // In a prompt that is not written yet, braces are empty: they complete in the
+    // literal as it stands.
+    let unfinished = prompt
+        .only_literal()
+        .filter(|_| !template.faults.is_empty());
+    masks.extend(unfinished.map(|literal| quote!(#literal)));
     for segment in &template.segments {
         masks.extend(mask(prompt, segment));
     }
@@ -62,24 +70,4 @@ fn mask(prompt: &Source, segment: &Segment) -> Option<TokenStream> {
     let mut mask = named_mask(&token, &literal.value(), &range, name)?;
     mask.set_span(literal.span());
     Some(quote!(#mask))
-}
-
-/// The field's own identifier, where the compiler's expansion has one with the span
-/// of the field's type.
-pub(crate) fn own_identifier(item: &ItemStruct, name: &Ident) -> Option<Ident> {
-    let ident = item
-        .fields
-        .iter()
-        .find(|field: &&Field| {
-            field
-                .ident
-                .as_ref()
-                .is_some_and(|ident| ident.unraw() == name.unraw())
-        })?
-        .ident
-        .as_ref()?;
-    identifier(
-        &ident.unraw().to_string(),
-        ident.span().resolved_at(Span::mixed_site()),
-    )
 }

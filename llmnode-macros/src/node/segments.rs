@@ -10,10 +10,9 @@ use quote::quote_spanned;
 use syn::ext::IdentExt;
 
 use super::bounds::field_type;
-use super::editor::own_identifier;
 use super::model::{NodeModel, Part, PathStep, ValueOrigin};
 use crate::generics::{end_spans, respanned};
-use crate::ide;
+
 use crate::prompt::identifier;
 use crate::prompt::template::Format;
 
@@ -109,12 +108,7 @@ fn reference(origin: &ValueOrigin, model: &NodeModel<'_>, private: &Ident) -> To
         ValueOrigin::Field(field) => {
             let (first, last) =
                 field_type(model, field).map_or((field.span(), field.span()), end_spans);
-            // An editor needs the field's own identifier to find it; see
-            // `editor.rs`.
-            let own_ident = ide::is_editor()
-                .then(|| own_identifier(model.item, field))
-                .flatten();
-            let field = own_ident.unwrap_or_else(|| respanned(field, last));
+            let field = respanned(field, last);
             let owner = Ident::new("self", first);
             let member = quote_spanned!(last=> .#field);
             quote_spanned!(first=> &#owner #member)

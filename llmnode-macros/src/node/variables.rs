@@ -32,7 +32,7 @@ use crate::generics::last_name;
 use crate::macro_args::{KeyValue, items, value};
 use crate::prompt::identifier;
 use crate::prompt::locate::excerpt;
-use crate::prompt::probe::{NameCandidates, Unknown, unknown_variables};
+use crate::prompt::probe::{NameCandidates, Unknown, misuse, unknown_variables};
 use crate::prompt::source::Source;
 use crate::prompt::template::{Format, Piece, Segment, Template, Variable, parse};
 
@@ -62,6 +62,8 @@ pub(crate) struct Variables<'a> {
     complete: bool,
     // In the prompt that is being read.
     fault_count: usize,
+    /// The argument whose prompt is read.
+    key: Span,
     faults: &'a mut Faults,
 }
 
@@ -96,6 +98,7 @@ impl<'a> Variables<'a> {
             with_unreadable,
             complete: !with_unreadable,
             fault_count: 0,
+            key: Span::call_site(),
             faults,
         }
     }
@@ -118,6 +121,7 @@ impl<'a> Variables<'a> {
         }
         let template = parse(prompt.text());
         self.fault_count = 0;
+        self.key = argument.key.span();
         for fault in &template.faults {
             let hint = self
                 .field_access_hint(prompt, fault)
@@ -242,12 +246,20 @@ impl<'a> Variables<'a> {
     /// A fault that hides nothing.
     fn misuse(&mut self, prompt: &Source, range: &Range<usize>, message: &str) {
         if self.count_fault() {
-            let at = prompt.location(range.start);
-            let excerpt = excerpt(prompt.text(), range);
-            let message = format!("{message} (at {at})\n{excerpt}");
-            self.faults
-                .push(Error::new(prompt.span(range.start), message));
+            let message = format!("{message} (at {})", prompt.location(range.start));
+            match misuse(prompt, range, &message, self.key) {
+                Some(tokens) => self.faults.probe(tokens),
+                None => self.whole_prompt(prompt, range, &message),
+            }
         }
+    }
+
+    /// A prompt from a file, or of another macro: no part of it can be underlined, so it is shown.
+    fn whole_prompt(&mut self, prompt: &Source, range: &Range<usize>, message: &str) {
+        let excerpt = excerpt(prompt.text(), range);
+        let message = format!("{message}\n{excerpt}");
+        self.faults
+            .push(Error::new(prompt.span(range.start), message));
     }
 
     /// Whether it is still reported.

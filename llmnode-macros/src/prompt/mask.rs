@@ -56,6 +56,28 @@ fn mask(token: &str, value: &str, range: &Range<usize>) -> Option<Mask> {
     })
 }
 
+/// The least bytes that a mask can underline: braces, and a name between them.
+const LEAST: usize = 3;
+
+/// As much of the range as is in one line, and with what follows it if that is too short to be underlined.
+pub(super) fn widened(text: &str, range: &Range<usize>) -> Range<usize> {
+    let line_end = text[range.start..]
+        .find('\n')
+        .map_or(text.len(), |newline| range.start + newline);
+    let mut end = range.end.min(line_end).max(range.start);
+    while end < text.len() && end - range.start < LEAST {
+        end += text[end..].chars().next().map_or(LEAST, char::len_utf8);
+    }
+    let mut start = range.start;
+    while start > 0 && end - start < LEAST {
+        start -= text[..start]
+            .chars()
+            .next_back()
+            .map_or(start, char::len_utf8);
+    }
+    start..end
+}
+
 /// The literal with nothing but a variable of that name, at its bytes. `None` for
 /// one that begins the literal.
 pub(crate) fn named_mask(
@@ -87,7 +109,7 @@ pub(super) fn is_spanned(literal: &LitStr) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::mask;
+    use super::{mask, widened};
 
     fn masked(token: &str, value: &str) -> Option<String> {
         let start = value.find("{topik").unwrap();
@@ -120,5 +142,17 @@ mod tests {
         assert_eq!(masked, r#"r"{xxxx}""#);
         assert_eq!(masked.find('}'), Some(7));
         assert!(mask(r#""{a}""#, "{a}", &(0..3)).is_none());
+    }
+
+    #[test]
+    fn a_short_range_is_widened() {
+        let text = "a {b\nc}\n{é";
+        let part = |range| text[widened(text, &range)].to_owned();
+        assert_eq!(part(2..3), "{b\n");
+        assert_eq!(part(2..8), "{b\n");
+        assert_eq!(part(6..7), "}\n{");
+        assert_eq!(part(8..9), "{é");
+        assert_eq!(part(9..11), "{é");
+        assert_eq!(part(0..4), "a {b");
     }
 }

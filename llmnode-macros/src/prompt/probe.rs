@@ -22,6 +22,8 @@
 //!   one if no name is near. There the error gets words of its own, with the
 //!   position: the variable is bound to a value whose `Display` needs a trait that
 //!   has `on_unimplemented`.
+//! * A mistake of the grammar is underlined in the same way: the mask's variable
+//!   lies where the mistake is.
 //! * Constants, statics and `self` are visible whatever the hygiene, so a probe
 //!   lives in a module of its own, without a prelude.
 //! * A note that the error comes from a macro follows wherever a span of the error
@@ -36,7 +38,7 @@ use syn::LitStr;
 
 use super::identifier;
 use super::locate::excerpt;
-use super::mask::{Mask, is_spanned};
+use super::mask::{self, Mask, is_spanned};
 use super::source::Source;
 use crate::diagnostics::{list, suggest};
 
@@ -111,6 +113,29 @@ fn variable_error(
     let masked =
         Mask::of(prompt, &unknown.range, here).map(|mask| capture_masked(&mask, &error_text, here));
     masked.unwrap_or_else(|| error_text.at(prompt, &unknown.range))
+}
+
+/// Does not compile, and underlines that part of the prompt; `None` if a part of it cannot be underlined. rustc's notes
+/// point to `key`.
+pub(crate) fn misuse(
+    prompt: &Source,
+    range: &Range<usize>,
+    message: &str,
+    key: Span,
+) -> Option<TokenStream> {
+    let here = mixed_site(key);
+    let mask = Mask::of(prompt, &mask::widened(prompt.text(), range), here)?;
+    // Compilers from 1.97 on underline the whole prompt, so the line is shown where it has several.
+    let note = prompt
+        .text()
+        .contains('\n')
+        .then(|| format!("in the prompt:\n{}", excerpt(prompt.text(), range)));
+    let error_text = ErrorText {
+        message: message.to_owned(),
+        label: "here".to_owned(),
+        note,
+    };
+    Some(capture_masked(&mask, &error_text, here))
 }
 
 /// If each unknown name has a near one, rustc suggests these. Otherwise each is
@@ -198,6 +223,7 @@ fn mixed_site(at: Span) -> Span {
 struct ErrorText {
     message: String,
     label: String,
+    note: Option<String>,
 }
 
 impl ErrorText {
@@ -233,15 +259,16 @@ impl ErrorText {
                 unknown.name
             ),
             label,
+            note: None,
         }
     }
 
     /// A type whose formatting traits need a trait that it lacks. With all of them,
     /// as the placeholder may have any format.
     fn undisplayable(&self, kind: &Ident) -> TokenStream {
-        let message = &self.message;
-        // The attribute parses braces as a format string does.
-        let label = self.label.replace('{', "{{").replace('}', "}}");
+        let message = escaped(&self.message);
+        let label = escaped(&self.label);
+        let note = self.note.as_deref().map(escaped).into_iter();
         let here = kind.span();
         let bound_trait = format_ident!("Known{kind}", span = here);
         let formats = [
@@ -249,7 +276,7 @@ impl ErrorText {
         ]
         .map(|format| Ident::new(format, here));
         quote_spanned! {here=>
-            #[diagnostic::on_unimplemented(message = #message, label = #label)]
+            #[diagnostic::on_unimplemented(message = #message, label = #label #(, note = #note)*)]
             trait #bound_trait {}
             struct #kind<T>(T);
             #(impl<T: #bound_trait> ::core::fmt::#formats for #kind<T> {
@@ -262,7 +289,7 @@ impl ErrorText {
 
     /// As an error of ours, where nothing can be underlined.
     fn at(&self, prompt: &Source, range: &Range<usize>) -> TokenStream {
-        let Self { message, label } = self;
+        let Self { message, label, .. } = self;
         let excerpt = excerpt(prompt.text(), range);
         syn::Error::new(
             prompt.span(range.start),
@@ -271,4 +298,9 @@ impl ErrorText {
         .to_compile_error()
         .into_token_stream()
     }
+}
+
+/// The attribute `on_unimplemented` parses braces as a format string does.
+fn escaped(text: &str) -> String {
+    text.replace('{', "{{").replace('}', "}}")
 }

@@ -66,6 +66,12 @@ const SECTIONS: &[(&str, &[&str])] = &[
 /// Errors in rustc's own words, which name no remedy: looked up, not read.
 const LOOKED_UP: &[&str] = &[
     "habits/call_of_a_node",
+    "habits/run_of_a_node",
+    "habits/call_returned_unawaited",
+    "habits/prompt_of_a_node_asserted",
+    "habits/replies_of_a_list",
+    "habits/reply_in_new",
+    "output/nested_type_with_serde_alone",
     "habits/deadline_without_unit",
     "habits/error_as_an_enum",
     "habits/report_after_await",
@@ -84,7 +90,7 @@ const HEAD: &str = "\
 
 <!-- Made of cases in llmnode-macros/tests/ui by: UPDATE=1 cargo test -p llmnode-macros --test errors_page -->
 
-This page has the mistakes that people make on their first day: what the compiler says, and what to write instead. Search it for the first line of your error. If a type in an error is called `PromptAt<(Line<3>, Column<8>), ..>`, this is a place in the prompt: line 3, column 8. If the program compiles and a call fails, look up the error's [category][categories.md].
+This page has the mistakes that people make on their first day: what the compiler says, and what to write instead. Search it for the first line of your error. The type `PromptAt<(Line<3>, Column<8>), ..>` is line 3, column 8 of a prompt. If the program compiles and a call fails, look up the error's [category][categories.md].
 
 [categories.md]: categories.md
 ";

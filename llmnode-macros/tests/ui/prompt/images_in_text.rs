@@ -1,6 +1,6 @@
 // Cause: the prompt inserts images as if they were a text.
 // Mend: write `{photos:attach}`.
-use llmnode::prelude::*;
+use llmnode::{Image, prelude::*};
 
 struct World {
     inventory: Vec<String>,
