@@ -31,6 +31,7 @@ use super::hints::{Hinted, ToolsOfACall};
 use super::listener::Listener;
 use super::map_item::MapItem;
 use super::node::Exec;
+use super::resume::Origin;
 use super::turn::{Turn, without_conversation};
 use crate::conversation::TurnStore;
 use crate::error::{ErrorInternals as _, NodeError};
@@ -702,16 +703,14 @@ fn without_value() -> NodeError {
 /// Boxed, so that no node's future has its code or its size.
 fn start<'a, 'r: 'a>(
     core: &'a RunCore,
-    caller: Caller<'a>,
+    mut caller: Caller<'a>,
     node: &'a mut dyn ErasedExec<'_, 'r>,
 ) -> BoxFuture<'a, CallResult<()>> {
     Box::pin(async move {
         let options = node.options();
         let origin = origin(&options);
-        let caller = Caller {
-            origin: origin.as_deref().or(caller.origin),
-            ..caller.recorded_by(options.recorder())
-        };
+        // In its place: another one would have its room in the future, too.
+        caller = caller.recorded_by(options.recorder());
         let settings = options.overrides.as_deref().unwrap_or(EMPTY_SETTINGS);
         let named = named(core, node)?;
         if let Some(recorder) = caller.recorder {
@@ -745,7 +744,14 @@ fn start<'a, 'r: 'a>(
                 handoff: None,
                 sources: sources_of(&options),
             };
-            let execution = execution((core, &caller, &own), &scope, settings, &mut *node);
+            let continued = origin.as_deref();
+            let execution = execution(
+                (core, &caller, &own),
+                continued,
+                &scope,
+                settings,
+                &mut *node,
+            );
             let mut execution = pin!(execution.instrument(span));
             poll_fn(|cx| {
                 catch_panic(|| execution.as_mut().poll(cx))
@@ -776,6 +782,7 @@ fn start<'a, 'r: 'a>(
 )]
 fn execution<'r>(
     (core, caller, own): (&'r RunCore, &'r Caller<'r>, &'r CallExtensions<'r>),
+    continued: Option<&'r Origin<'r>>,
     call: &'r CallGuard<'r>,
     settings: &'r Settings,
     node: &'r mut dyn ErasedExec<'_, '_>,
@@ -795,7 +802,8 @@ fn execution<'r>(
             record_call_begin(call).await?;
         }
         let attempt = AttemptInfo::new(0, 0);
-        let (deadline, flow, origin) = (caller.deadline(), caller.flow(), caller.origin());
+        let (deadline, flow) = (caller.deadline(), caller.flow());
+        let origin = continued.or(caller.origin());
         let context = CallContext {
             core,
             call,
