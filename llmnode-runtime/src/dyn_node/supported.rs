@@ -32,19 +32,14 @@ fn look(root: &Value, schema: &Value, place: &str, faults: &mut Vec<String>) {
     }
 }
 
-/// Refuses a schema that refers to itself without descending into the value. `known`: `false` for schemas being
+/// Refuses a schema that refers to itself without descending into the value. `seen`: `false` for schemas being
 /// visited.
-fn ends(
-    root: &Value,
-    schema: &Value,
-    depth: u32,
-    visited: &mut HashMap<*const Value, bool>,
-) -> bool {
+fn ends(root: &Value, schema: &Value, depth: u32, seen: &mut HashMap<*const Value, bool>) -> bool {
     const DEEPEST: u32 = 300;
-    if let Some(ends) = visited.get(&std::ptr::from_ref(schema)) {
+    if let Some(ends) = seen.get(&std::ptr::from_ref(schema)) {
         return *ends;
     }
-    visited.insert(schema, false);
+    seen.insert(schema, false);
     let to = schema
         .get("$ref")
         .and_then(Value::as_str)
@@ -54,8 +49,8 @@ fn ends(
         .chain(schemas(schema, "oneOf"))
         .chain(to)
         .chain(schema.get("not"));
-    let ends = depth < DEEPEST && inner.all(|inner| ends(root, inner, depth + 1, visited));
-    visited.insert(schema, ends);
+    let ends = depth < DEEPEST && inner.all(|inner| ends(root, inner, depth + 1, seen));
+    seen.insert(schema, ends);
     ends
 }
 

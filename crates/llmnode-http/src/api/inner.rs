@@ -66,13 +66,13 @@ impl Inner {
 
 /// Whether this is a host of the one who makes the models: its rules are known, and its refusals are its own.
 pub(super) fn is_own_host(api: ApiKind, host: &str) -> bool {
-    let own = match api {
+    let api_host = match api {
         ApiKind::Anthropic => "api.anthropic.com",
         ApiKind::Chat | ApiKind::Responses => "api.openai.com",
         _ => return false,
     };
-    host == own
+    host == api_host
         || host
-            .strip_suffix(own)
+            .strip_suffix(api_host)
             .is_some_and(|region| region.ends_with('.'))
 }
