@@ -260,6 +260,7 @@ impl GateKeeper {
             }
             if let Some(item) = item {
                 item.control.note(gate, None);
+                item.note(None);
             }
             return;
         };
@@ -267,6 +268,7 @@ impl GateKeeper {
         if let Some(item) = item {
             item.control
                 .note(gate, Some((failure.category, &failure.message)));
+            item.note(Some(now));
         }
         // Such as one that could not be recorded.
         if !failure.sent {

@@ -5,7 +5,7 @@
 //! calls waits at a gate, it takes no node. What no retry mends, such as a bad key, ends the asking for that gate.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -23,6 +23,9 @@ use crate::error::NodeError;
 
 /// How many calls a map has in flight at first.
 const FIRST: usize = 8;
+
+/// So many may wait in an outage, however few run at once: then not all of them are such as fail by themselves.
+const OTHERS_TELL: usize = 8;
 
 /// From so many items on, a second request with the same beginning is as good as certain.
 const MANY: usize = 10;
@@ -44,7 +47,6 @@ pub(super) struct MapControl {
     has_stopped: AtomicBool,
     /// The gate that answered last, if nothing was held since: then there is nothing to note.
     answering: AtomicUsize,
-    successes: AtomicU64,
     /// How many items there are at least, as far as it is known.
     items: AtomicUsize,
     changes: ChangeCheck,
@@ -91,7 +93,6 @@ impl MapControl {
             has_waited: AtomicBool::new(false),
             has_stopped: AtomicBool::new(false),
             answering: AtomicUsize::new(0),
-            successes: AtomicU64::new(0),
             items: AtomicUsize::new(0),
             changes,
             warm_up,
@@ -122,9 +123,18 @@ impl MapControl {
         if in_flight > 0 && self.warm_up.holds() {
             return false;
         }
-        self.waiting.load(Ordering::Relaxed) == 0
-            && in_flight < self.concurrency
-            && in_flight < self.window.load(Ordering::Relaxed)
+        let window = self.window.load(Ordering::Relaxed).min(self.concurrency);
+        if self.waiting.load(Ordering::Relaxed) == 0 {
+            return in_flight < window;
+        }
+        in_flight < window.max(OTHERS_TELL) && self.is_probed_in_vain()
+    }
+
+    /// Whether it seems to be an outage, and those who wait may be the only ones whose requests fail. The more others wait with
+    /// them, the sooner one of those probes.
+    fn is_probed_in_vain(&self) -> bool {
+        self.gate()
+            .is_some_and(|gate| gate.failed_probes() > 0 && !gate.is_limited())
     }
 
     /// Whether the next node is taken only when the last one has passed its gate, so that maps which share a gate take turns.
@@ -156,15 +166,10 @@ impl MapControl {
 
     /// An item has an output.
     pub(super) fn succeeded(&self) {
-        self.successes.fetch_add(1, Ordering::Relaxed);
         let window = self.window.load(Ordering::Relaxed);
         if window < self.concurrency {
             self.window.store(window + 1, Ordering::Relaxed);
         }
-    }
-
-    pub(super) fn successes(&self) -> u64 {
-        self.successes.load(Ordering::Relaxed)
     }
 
     /// Counts a call that waits, until the guard is dropped.

@@ -20,6 +20,8 @@ const BYTES_OF_A_TOKEN: usize = 4;
 
 /// An item that is refused so often while others are answered fails: its request alone may be above the limit.
 const MOST_OVERTAKEN: u32 = 10;
+/// The same for one that gets no answer: that others do says that it is no outage.
+const MOST_OVERTAKEN_UNANSWERED: u32 = 1;
 
 pub(crate) struct MapItem<'r> {
     pub(super) control: &'r MapControl,
@@ -40,8 +42,10 @@ struct ItemState {
     ticket: Option<Ticket>,
     conversations: Vec<String>,
     put_back: u32,
+    /// When the first of its requests failed since one was answered, or since others were for the last time.
+    failing_since: Option<Instant>,
+    /// How often others were answered after that, and it was not.
     overtaken: u32,
-    successes: u64,
 }
 
 /// A call of an item that failed.
@@ -177,6 +181,12 @@ impl<'r> MapItem<'r> {
         state.ticket.take_if(|ticket| ticket.is_of(gate))
     }
 
+    /// How one of its requests ended. `None`: it was answered.
+    pub(super) fn note(&self, failed: Option<Instant>) {
+        let state = &mut *lock(&self.state);
+        state.failing_since = failed.map(|now| state.failing_since.unwrap_or(now));
+    }
+
     pub(super) fn set_in_line(&self, is_in_line: bool) {
         lock(&self.state).is_in_line = is_in_line;
     }
@@ -209,14 +219,21 @@ impl<'r> MapItem<'r> {
         if !was_held && gate.closed_until().is_none() && gate.closings() == *closings {
             return None;
         }
-        let successes = self.control.successes();
-        if state.put_back > 0 && successes > state.successes {
+        let is_overtaken = state
+            .failing_since
+            .is_some_and(|since| gate.has_answered_since(since));
+        // At first, it may have had one attempt left when the server came back.
+        if state.put_back > 0 && is_overtaken {
             state.overtaken += 1;
+            state.failing_since = Some(self.control.clock().now());
         }
-        if state.overtaken >= MOST_OVERTAKEN {
+        let most = match error.category() {
+            Category::RateLimitError => MOST_OVERTAKEN,
+            _ => MOST_OVERTAKEN_UNANSWERED,
+        };
+        if state.overtaken >= most {
             return None;
         }
-        state.successes = successes;
         state.put_back += 1;
         state.is_in_line = false;
         state.ticket = None;

@@ -232,6 +232,20 @@ async fn an_item_that_fails_by_itself_is_asked_no_more_than_alone() {
     }
 }
 
+/// Three in a row look like an outage. Others tell that it is none, so they fail long before the map would give up.
+#[tokio::test(start_paused = true)]
+async fn bad_items_that_look_like_an_outage_do_not_hold_the_map() {
+    for in_flight in [1, 2, 8, 32] {
+        let began = Instant::now();
+        let bad = [10, 11, 12, 13];
+        let (failed, requests) = with_bad_rows(100, in_flight, &bad).await;
+        let seconds = began.elapsed().as_secs();
+        println!("{in_flight} in flight: {seconds} s, {requests} requests");
+        assert_eq!(failed, bad, "{in_flight} in flight");
+        assert!(seconds < 300, "{in_flight} in flight: {seconds} s");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn twenty_maps_on_one_handle_are_served_alike() {
     let model = Limited::new(never);

@@ -71,6 +71,11 @@ impl Gate {
         self.closings.load(Ordering::Relaxed)
     }
 
+    /// Returns whether a request that entered at this time or later was answered.
+    pub fn has_answered_since(&self, since: Instant) -> bool {
+        lock(&self.state).has_answered_since(since)
+    }
+
     /// Returns whether the last calls got no answer, too few of them for an outage,
     /// and no request that entered at this time or later was answered.
     /// [`changed`](Gate::changed) tells of each answer until then.

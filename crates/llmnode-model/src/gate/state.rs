@@ -251,9 +251,13 @@ impl State {
         true
     }
 
+    pub(super) fn has_answered_since(&self, since: Instant) -> bool {
+        self.answered.is_some_and(|sent| sent >= since)
+    }
+
     /// Whether calls fail in a row, and nothing that entered at this time or later was answered.
     pub(super) fn may_be_down(&self, since: Instant) -> bool {
-        self.failing.is_some() && self.answered.is_none_or(|sent| sent < since)
+        self.failing.is_some() && !self.has_answered_since(since)
     }
 
     pub(super) fn is_failing(&self) -> bool {
