@@ -8,9 +8,9 @@
 //!   discriminants: a variant may be moved or inserted between a pause and its
 //!   continuation.
 //! - `From<&Self>` copies an action that is lent. A flow asks every output that
-//! decides something for this conversion (`decided` in `llmnode-flow`); where the
-//! output is the action itself, this impl is the answer. Of the fields it needs
-//! `Clone`.
+//!   decides something for this conversion (`decided` in `llmnode-flow`); where the
+//!   output is the action itself, this impl is the answer. Of the fields it needs
+//!   `Clone`.
 //!
 //! A derive and not an attribute, since the item itself stays as it is.
 

@@ -541,7 +541,7 @@ async fn the_place_that_is_out_of_reach_is_named() {
         .map(|_| ())
         .unwrap_err()
         .to_string();
-    let place = "the field `Many.boxes` of `nodes::output::Boxed` is held as `alloc::vec::Vec<nodes::output::MyBox<nodes::output::Choice>>`";
+    let place = "the field `Many.boxes` of `calls::output::Boxed` is held as `alloc::vec::Vec<calls::output::MyBox<calls::output::Choice>>`";
     assert!(
         error.contains(place) && error.contains("put `#[llm_output]` on"),
         "{error}"

@@ -81,7 +81,7 @@ fn the_table_of_dialects_has_all_and_their_order_stands_below() {
     }
     let words: Vec<&str> = PAGE.split_whitespace().collect();
     let page = words.join(" ");
-    assert!(page.contains("The order is `Tool`, `Strict`, `Schema`, `JsonObject`, `Prompt`"));
+    assert!(page.contains("in this order: `Tool`, `Strict`, `Schema`, `JsonObject`, `Prompt`"));
 }
 
 /// What the page has a model write for the variants of enums is what serde writes.

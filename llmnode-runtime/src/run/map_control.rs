@@ -127,12 +127,12 @@ impl MapControl {
         if self.waiting.load(Ordering::Relaxed) == 0 {
             return in_flight < window;
         }
-        in_flight < window.max(OTHERS_TELL) && self.is_probed_in_vain()
+        in_flight < window.max(OTHERS_TELL) && self.probes_fail()
     }
 
     /// Whether it seems to be an outage, and those who wait may be the only ones whose requests fail. The more others wait with
     /// them, the sooner one of those probes.
-    fn is_probed_in_vain(&self) -> bool {
+    fn probes_fail(&self) -> bool {
         self.gate()
             .is_some_and(|gate| gate.failed_probes() > 0 && !gate.is_limited())
     }

@@ -88,7 +88,7 @@ struct BlockBinding {
 #[derive(Serialize)]
 struct OutputConfig<'a> {
     #[serde(flatten)]
-    from_extra: BTreeMap<&'a str, &'a Value>,
+    of_extra: BTreeMap<&'a str, &'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     effort: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -137,7 +137,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
         .typed()
         .filter(|(format, _)| *format == ResponseFormat::Strict);
     let strict = strict.and_then(|(_, schema)| schema.anthropic());
-    let config = prepared.from_extra("output_config");
+    let config = prepared.of_extra("output_config");
     let strict = strict.filter(|_| !config.contains_key("format"));
     let effort = prepared.effort().filter(|_| !config.contains_key("effort"));
     let messages = instructed(prepared);
@@ -155,7 +155,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
         thinking: thinking(prepared),
         output_config: (strict.is_some() || effort.is_some() || !config.is_empty()).then_some(
             OutputConfig {
-                from_extra: config,
+                of_extra: config,
                 effort,
                 format: strict.map(|schema| Format { schema }),
             },
@@ -210,9 +210,9 @@ fn thinking(prepared: &PreparedRequest<'_>) -> Option<ThinkingConfig> {
 /// may be reserved under limits. By whom it was set is kept, because only a default
 /// may be raised.
 pub(super) fn limit(request: &Request, quirks: Quirks, thinking: Option<Thinking>) -> AnswerLimit {
-    if let Some(from_extra) = request.extra.get("max_tokens").and_then(tokens) {
+    if let Some(of_extra) = request.extra.get("max_tokens").and_then(tokens) {
         return AnswerLimit {
-            tokens: from_extra,
+            tokens: of_extra,
             by: LimitSetter::Program,
             rises: false,
         };
@@ -230,12 +230,12 @@ pub(super) fn limit(request: &Request, quirks: Quirks, thinking: Option<Thinking
             rises: false,
         };
     }
-    let from_extra = request
+    let of_extra = request
         .extra
         .get("thinking")
         .and_then(|thinking| tokens(&thinking["budget_tokens"]));
-    let budget = match (from_extra, thinking) {
-        (Some(from_extra), _) => from_extra,
+    let budget = match (of_extra, thinking) {
+        (Some(of_extra), _) => of_extra,
         (None, Some(Thinking::Budget(budget))) => budget,
         (None, _) => 0,
     };

@@ -99,13 +99,13 @@ impl PreparedRequest<'_> {
 
     /// The program's own, in either place.
     pub(crate) fn limit(&self) -> Option<u32> {
-        let from_extra = self
+        let of_extra = self
             .request
             .extra
             .get("max_output_tokens")
             .and_then(serde_json::Value::as_u64);
-        let from_extra = from_extra.map(|from_extra| u32::try_from(from_extra).unwrap_or(u32::MAX));
-        let limit = from_extra.or(self.request.max_tokens)?;
+        let of_extra = of_extra.map(|of_extra| u32::try_from(of_extra).unwrap_or(u32::MAX));
+        let limit = of_extra.or(self.request.max_tokens)?;
         Some(self.shape.quirks.limited(limit))
     }
 
@@ -211,7 +211,7 @@ impl PreparedRequest<'_> {
     }
 
     /// What the program adds to a field of ours. Its members take precedence.
-    pub(crate) fn from_extra(&self, field: &str) -> BTreeMap<&str, &Value> {
+    pub(crate) fn of_extra(&self, field: &str) -> BTreeMap<&str, &Value> {
         let members = self
             .request
             .extra
@@ -357,8 +357,8 @@ pub(crate) fn temperature(request: &Request) -> Option<f64> {
 
 /// The request's own, unless the program writes the field itself.
 pub(crate) fn max_tokens(request: &Request) -> Option<u32> {
-    let from_extra = ["max_tokens", "max_completion_tokens"]
+    let of_extra = ["max_tokens", "max_completion_tokens"]
         .iter()
         .any(|field| request.extra.contains_key(*field));
-    request.max_tokens.filter(|_| !from_extra)
+    request.max_tokens.filter(|_| !of_extra)
 }

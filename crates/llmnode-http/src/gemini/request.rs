@@ -55,7 +55,7 @@ struct GenerationConfig<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     thinking_config: Option<Value>,
     #[serde(flatten)]
-    from_extra: BTreeMap<&'a str, &'a Value>,
+    of_extra: BTreeMap<&'a str, &'a Value>,
 }
 
 #[derive(Serialize)]
@@ -103,10 +103,10 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
 
 /// `None`, if there is nothing in it.
 fn generation_config<'a>(prepared: &'a PreparedRequest<'_>) -> Option<GenerationConfig<'a>> {
-    let from_extra = prepared.from_extra("generationConfig");
+    let of_extra = prepared.of_extra("generationConfig");
     let has_form = ["responseMimeType", "responseJsonSchema", "responseSchema"]
         .into_iter()
-        .any(|name| from_extra.contains_key(name));
+        .any(|name| of_extra.contains_key(name));
     let typed = prepared.typed().filter(|_| !has_form);
     let schema = typed.filter(|(format, _)| *format == ResponseFormat::Strict);
     let is_json = typed.is_some_and(|(format, _)| {
@@ -115,20 +115,20 @@ fn generation_config<'a>(prepared: &'a PreparedRequest<'_>) -> Option<Generation
     let config = GenerationConfig {
         temperature: prepared
             .temperature()
-            .filter(|_| !from_extra.contains_key("temperature")),
+            .filter(|_| !of_extra.contains_key("temperature")),
         max_output_tokens: prepared
             .limit()
-            .filter(|_| !from_extra.contains_key("maxOutputTokens")),
+            .filter(|_| !of_extra.contains_key("maxOutputTokens")),
         response_mime_type: is_json.then_some("application/json"),
         response_json_schema: schema.and_then(|(_, schema)| schema.gemini()),
         thinking_config: thinking_config(prepared),
-        from_extra,
+        of_extra,
     };
     let is_needed = config.temperature.is_some()
         || config.max_output_tokens.is_some()
         || config.response_mime_type.is_some()
         || config.thinking_config.is_some()
-        || !config.from_extra.is_empty();
+        || !config.of_extra.is_empty();
     is_needed.then_some(config)
 }
 
@@ -181,8 +181,8 @@ fn parameters<'a>(schema: &'a OutputSchema, prepared: &PreparedRequest<'_>) -> P
 
 /// Google's mark for its own tools is only sent where it is needed.
 fn tool_config(prepared: &PreparedRequest<'_>) -> Map<String, Value> {
-    let from_extra = prepared.from_extra("toolConfig").into_iter();
-    let mut config: Map<_, _> = from_extra
+    let of_extra = prepared.of_extra("toolConfig").into_iter();
+    let mut config: Map<_, _> = of_extra
         .map(|(name, value)| (name.to_owned(), value.clone()))
         .collect();
     let mode = prepared.tool_choice().map(|choice| match choice {

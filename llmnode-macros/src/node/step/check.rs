@@ -94,10 +94,9 @@ fn check_not_repeated(args: &NodeArgs, faults: &mut Faults) {
             refuse_repeat(key, faults);
         }
     }
-    for key in [key(&args.fallback_model), key(&args.wait)] {
-        if let Some(key) = key {
-            refuse_repeat(key, faults);
-        }
+    let keys = [key(&args.fallback_model), key(&args.wait)];
+    for key in keys.into_iter().flatten() {
+        refuse_repeat(key, faults);
     }
     // `fallback` and `bubble` execute nothing again.
     for step in items(&args.recover)

@@ -62,7 +62,7 @@ struct Body<'a> {
 #[derive(Serialize)]
 struct TextConfig<'a> {
     #[serde(flatten)]
-    from_extra: BTreeMap<&'a str, &'a Value>,
+    of_extra: BTreeMap<&'a str, &'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     format: Option<Format<'a>>,
 }
@@ -161,12 +161,12 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
 
 /// A summary is asked for, as the thoughts themselves are never shown.
 fn reasoning(prepared: &PreparedRequest<'_>) -> Map<String, Value> {
-    let from_extra = prepared
+    let of_extra = prepared
         .request
         .extra
         .get("reasoning")
         .and_then(Value::as_object);
-    let mut config = from_extra.cloned().unwrap_or_default();
+    let mut config = of_extra.cloned().unwrap_or_default();
     if let Some(effort) = prepared.effort() {
         config.entry("effort").or_insert_with(|| effort.into());
         if effort != "none" && !prepared.leaves_out(Part::Summary) {
@@ -178,12 +178,12 @@ fn reasoning(prepared: &PreparedRequest<'_>) -> Map<String, Value> {
 
 /// `None`, if there is nothing to say.
 fn text<'a>(prepared: &'a PreparedRequest<'_>) -> Option<TextConfig<'a>> {
-    let from_extra = prepared.from_extra("text");
+    let of_extra = prepared.of_extra("text");
     let format = prepared
         .typed()
-        .filter(|_| !from_extra.contains_key("format"))
+        .filter(|_| !of_extra.contains_key("format"))
         .and_then(|(format, schema)| text_format(format, schema));
-    (format.is_some() || !from_extra.is_empty()).then_some(TextConfig { from_extra, format })
+    (format.is_some() || !of_extra.is_empty()).then_some(TextConfig { of_extra, format })
 }
 
 fn text_format(format: ResponseFormat, schema: &OutputSchema) -> Option<Format<'_>> {
