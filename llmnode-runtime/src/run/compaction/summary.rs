@@ -337,18 +337,18 @@ mod tests {
         }
         let summary = Summary::default();
         let mut shorter = summary_message(&part, &[rule.to_owned()], &summary, Some(WINDOW));
-        for _ in 0..2 {
+        for newest in 4_999..5_001 {
             let quotes = quotes_in(&shorter);
             assert_eq!(quotes.first().map(|quote| &**quote), Some(rule));
-            let newest = quotes.last().map(|quote| &**quote);
-            assert_eq!(newest, Some("Message number 4999 of the user."));
+            let last = quotes.last().cloned();
+            assert_eq!(last, Some(format!("Message number {newest} of the user.")));
             assert!(quotes.len() > 100, "{}", quotes.len());
             assert!(shorter.content.contains(NOT_QUOTED));
             assert!(message_tokens(&shorter) < WINDOW / QUOTES_SHARE + 200);
             // The summary of a summary has the same bound, and its quotes.
-            part.insert(0, shorter);
+            let next = format!("Message number {} of the user.", newest + 1);
+            part = vec![shorter, Message::user(next)];
             shorter = summary_message(&part, &[rule.to_owned()], &summary, Some(WINDOW));
-            part.remove(0);
         }
     }
 
