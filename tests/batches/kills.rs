@@ -1,5 +1,7 @@
 //! Processes that are killed at each record of the journal of a map over a batch API.
 
+use std::time::Duration;
+
 use llmnode::journal::{JournalFile, MapExt as _};
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +41,10 @@ async fn child() {
         .await;
 }
 
+/// A request that was sent before its process was killed is answered as any other. The next process begins behind that, as it would
+/// by the longer waits of a program.
+const UNDER_WAY: Duration = Duration::from_millis(30);
+
 /// Kills a process there, and a second one half as far; a third one ends the map. Returns whether the first had ended before.
 async fn killed_at(kind: Kind, moment: usize) -> bool {
     let Kind { api, most } = kind;
@@ -58,7 +64,9 @@ async fn killed_at(kind: Kind, moment: usize) -> bool {
             .unwrap()
     };
     let has_ended = !kill(moment).await;
+    tokio::time::sleep(UNDER_WAY).await;
     kill(moment / 2).await;
+    tokio::time::sleep(UNDER_WAY).await;
 
     let run = run_at(&server.base_url(), APIS[api]);
     let outcomes = run
@@ -128,9 +136,9 @@ async fn a_killed_process_shows_its_batch_as_under_way() {
     let map = run
         .map(letters(3))
         .resume(place.open())
-        .batch_api(quick().poll(std::time::Duration::from_secs(60)));
+        .batch_api(quick().poll(Duration::from_secs(60)));
     // Dropped while it waits.
-    let waiting = tokio::time::timeout(std::time::Duration::from_millis(500), map).await;
+    let waiting = tokio::time::timeout(Duration::from_millis(500), map).await;
     assert!(waiting.is_err());
     let history = place.open().history().unwrap();
     assert_eq!(history.unknown().len(), 3);
