@@ -237,17 +237,17 @@ fn literal(input: ParseStream<'_>, expected: &str) -> syn::Result<Lit> {
     }
 }
 
+/// What `idempotent` takes, of tools and steps.
+pub(crate) const IDEMPOTENT: &str =
+    "`idempotent` takes `false`, for a node that must never be executed a second time";
+
 /// `true` or `false`.
-pub(crate) fn bool_literal(input: ParseStream<'_>) -> syn::Result<bool> {
+pub(crate) fn bool_literal(input: ParseStream<'_>, expected: &str) -> syn::Result<bool> {
     match input.fork().parse::<LitBool>() {
         Ok(_) => input
             .parse::<LitBool>()
             .map(|bool_literal| bool_literal.value),
-        Err(_) => {
-            let message =
-                "`idempotent` takes `false`, for a node that must never be executed a second time";
-            Err(unexpected(input, message))
-        }
+        Err(_) => Err(unexpected(input, expected)),
     }
 }
 

@@ -272,8 +272,18 @@ impl NodeArgs {
             "exact" => fill(&mut self.exact, key, Ok(())),
             "tools" => fill(&mut self.tools, key.clone(), tools::parse(input, &key)),
             "turns" => fill(&mut self.turns, key.clone(), integer(input, &key, 1)),
-            "calls_in_text" => fill(&mut self.calls_in_text, key, bool_literal(input)),
-            "thoughts_in_text" => fill(&mut self.thoughts_in_text, key, bool_literal(input)),
+            "calls_in_text" => {
+                let expected = "`calls_in_text` takes `true` or `false`";
+                fill(&mut self.calls_in_text, key, bool_literal(input, expected))
+            }
+            "thoughts_in_text" => {
+                let expected = "`thoughts_in_text` takes `true` or `false`";
+                fill(
+                    &mut self.thoughts_in_text,
+                    key,
+                    bool_literal(input, expected),
+                )
+            }
             "tool" => fill(&mut self.tool, key, Ok(())),
             "crate" => crate_path::parse(input, key, &mut self.krate),
             _ => self.setting(key, input),

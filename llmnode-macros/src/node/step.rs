@@ -23,7 +23,7 @@ use proc_macro2::Ident;
 use syn::parse::ParseStream;
 use syn::{Expr, ExprPath, Type};
 
-use crate::literals::{bool_literal, fill_type, function_path, integer};
+use crate::literals::{IDEMPOTENT, bool_literal, fill_type, function_path, integer};
 use crate::macro_args::{Slot, fill, key, value};
 
 pub(crate) use attribute::{Prep, take_attributes};
@@ -59,7 +59,7 @@ impl StepArgs {
                 name.clone(),
                 integer(input, &name, 1),
             ),
-            _ => fill(&mut self.idempotent, name, bool_literal(input)),
+            _ => fill(&mut self.idempotent, name, bool_literal(input, IDEMPOTENT)),
         }
     }
 

@@ -6,7 +6,7 @@ use syn::{Ident, LitStr, Path};
 use super::name::check_tool_name;
 use crate::choices::{self, Choice};
 use crate::crate_path;
-use crate::literals::{bool_literal, integer, non_empty, text};
+use crate::literals::{IDEMPOTENT, bool_literal, integer, non_empty, text};
 use crate::macro_args::{Slot, fill, fill_readable};
 use crate::time::{Time, Wait};
 
@@ -48,7 +48,7 @@ impl ToolArgs {
                 key.clone(),
                 Time::parse_above_zero(input, &key),
             ),
-            "idempotent" => fill(&mut self.idempotent, key, bool_literal(input)),
+            "idempotent" => fill(&mut self.idempotent, key, bool_literal(input, IDEMPOTENT)),
             "choices" => fill_readable(&mut self.choices, key, choices::parse(input)),
             "alone" => fill(&mut self.alone, key, Ok(())),
             "require_approval" => fill(&mut self.require_approval, key, Ok(())),
