@@ -107,7 +107,7 @@ fn the_table_of_categories_is_the_codes() {
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #[test]
 fn the_numbers_of_crates_are_those_of_cargo_tree() {
-    let claimed = "builds 78 crates, with hyper and rustls; without it, llmnode builds 41.";
+    let claimed = "With the default feature `openai`, 78 crates are built, hyper and rustls among them; without it, 41.";
     assert!(README.contains(claimed));
     assert_eq!((crates(&[]), crates(&["--no-default-features"])), (78, 41));
 }

@@ -29,7 +29,7 @@ async fn main() {
         }
         let mut libraries = Library::all(Path::new(peers), python, evals);
         if let Ok(name) = std::env::var("ONLY") {
-            libraries.retain(|library| library.name == name);
+            libraries.retain(|library| library.name.split(' ').next() == Some(&*name));
         }
         let columns =
             futures::future::join_all(libraries.iter().map(|library| column(task, library))).await;

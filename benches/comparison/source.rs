@@ -37,7 +37,10 @@ pub fn read(path: &Path) -> Source {
 /// Neither empty nor a comment.
 fn is_code(line: &str) -> bool {
     let line = line.trim();
-    !line.is_empty() && !line.starts_with("//") && !line.starts_with('#') || line.starts_with("#[")
+    let is_comment = line.starts_with("//")
+        || line.starts_with("\"\"\"")
+        || line.starts_with('#') && !line.starts_with("#[");
+    !line.is_empty() && !is_comment
 }
 
 /// The first sentence of a comment on what is done by hand.

@@ -206,3 +206,32 @@ async fn a_batch_that_ended_in_time_is_not_late_because_nobody_looked() {
         assert_eq!(server.billed_lines().len(), 3, "{what}");
     }
 }
+
+/// Whether it ends is then a matter of its age.
+#[tokio::test]
+async fn a_batch_that_cannot_be_cancelled_is_given_up() {
+    for api in APIS {
+        let what = format!("{api:?}");
+        let never = StubBatch::new().never_ends();
+        let server = sorting().batches([never]).start().await.unwrap();
+        let place = Place::new("once-uncancelled");
+        let run = run(&server, api);
+        let outcomes = start(&run, &place, 3, BatchApi::once()).await;
+        all_are(&outcomes, Category::Paused, &what);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+
+        let refused = StubBatchFault::new("POST", "cancel", 403).times(9);
+        server.push_batch_fault(refused);
+        let over = BatchApi::once().within(Duration::from_millis(5));
+        let outcomes = start(&run, &place, 3, over.clone()).await;
+        all_are(&outcomes, Category::Timeout, &what);
+        let message = outcomes[0].as_ref().unwrap_err().message().to_owned();
+        assert!(
+            message.contains("could not be cancelled"),
+            "{what} {message}"
+        );
+        let outcomes = start(&run, &place, 3, over.then_at_once()).await;
+        assert!(outcomes.iter().all(Result::is_ok), "{what} {outcomes:?}");
+        assert_eq!(server.batches_seen(), 1, "{what}");
+    }
+}

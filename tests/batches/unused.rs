@@ -1,5 +1,7 @@
 //! Lines that an earlier process sent, and that no request of the map asks for.
 
+use std::time::Duration;
+
 use llmnode::BatchApi;
 use llmnode::journal::MapExt as _;
 use llmnode::stub_server::{StubBatch, StubServer};
@@ -85,11 +87,41 @@ async fn a_batch_that_answered_none_of_them_is_done_with() {
         let place = Place::new("unused-nothing");
         let partial = StubBatch::new().in_progress(1).expires_after(2);
         let server = left_by_a_process(partial, api, &place).await;
-        // Only what was answered is asked for: nobody can find more.
-        let told = sort(&server, api, &place, letters(2)).await;
-        assert!(told.is_empty(), "{api:?} {told:?}");
+        // Only what was answered is asked for. That nobody can find more is noted by the next process that asks the provider.
+        for others in [1, 2] {
+            let mut wanted = letters(2);
+            wanted.extend(letters(12).drain(10..).take(others));
+            let told = sort(&server, api, &place, wanted).await;
+            assert!(told.is_empty(), "{api:?} {told:?}");
+        }
         assert_eq!(server.files_left(), 0, "{api:?}");
         let journal = std::fs::read_to_string(place.path()).unwrap();
         assert!(journal.contains("batch_ended"), "{api:?}");
+    }
+}
+
+/// What is asked for was not read, since the cancel was still under way; what is not asked for was never answered.
+#[tokio::test]
+async fn a_batch_that_is_partly_asked_for_is_kept_until_that_is_read() {
+    for api in APIS {
+        let place = Place::new("unused-partly");
+        let late = StubBatch::new().in_progress(u32::MAX);
+        let slow = late.cancelling(1).cancelled_after(2);
+        let server = left_by_a_process(slow, api, &place).await;
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        let over = BatchApi::once().within(Duration::from_millis(1));
+        let run = run(&server, api);
+        let mut starts = 0;
+        loop {
+            let map = run.map(letters(2)).resume(place.open());
+            let outcomes = map.batch_api(over.clone()).await;
+            starts += 1;
+            if outcomes.iter().all(Result::is_ok) {
+                break;
+            }
+            assert!(starts < 9, "{api:?} {outcomes:?}");
+        }
+        assert_eq!(server.batches_seen(), 1, "{api:?}");
+        assert_eq!(server.billed_lines().len(), 2, "{api:?}");
     }
 }

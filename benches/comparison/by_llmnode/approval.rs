@@ -1,4 +1,4 @@
-//! names: tool, require_approval, idempotent, llm_node, system, prompt, state, tools, Run, with_state, call, conversation, approve, resume, Conversations, sqlite, open, lease, Chat, paused, waiting, decide, Approval, yes, unfinished, NodeError, category
+//! names: tool, require_approval, idempotent, llm_node, system, prompt, state, tools, Run, with_state, call, conversation, approve, resume, Conversations, sqlite, open, lease, Chat, paused, waiting, decide, Approval, yes, unfinished, NodeError, category, id
 
 use std::fs::OpenOptions;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! names: llm_output, schemars, range, Run, extract, retries, NodeError, category, with_prices, Prices, catalog, ledger, total
+//! names: llm_output, schemars, range, Run, extract, retries, NodeError, category, with_prices, Prices, catalog, ledger, total, cost, known
 
 use futures::future::join_all;
 use llmnode::prelude::*;

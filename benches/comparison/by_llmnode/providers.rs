@@ -1,4 +1,4 @@
-//! names: tool, llm_node, prompt, system, tools, Run, call, OpenAi, Anthropic, Gemini, builder, base_url, api_key, build, NodeError, ledger, total
+//! names: tool, llm_node, prompt, system, tools, Run, call, OpenAi, Anthropic, Gemini, builder, base_url, api_key, build, NodeError, ledger, total, model, known
 
 use llmnode::prelude::*;
 use llmnode::{Anthropic, Gemini};

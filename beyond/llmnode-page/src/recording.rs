@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use llmnode_model::ext::Redactor;
-
 use llmnode_model::internal::lock;
 use llmnode_runtime::FormatError;
 use llmnode_runtime::ext::{RunEvent, RunRecorder, read_format};

@@ -1,7 +1,6 @@
 //! A request as a cassette compares it: what the model is asked, and nothing of how it gets there.
 
 use llmnode_model::ext::Redactor;
-
 use llmnode_model::internal::sha256_hex;
 use llmnode_runtime::{Message, Part, Request, ToolSpec};
 use serde_json::{Map, Value, json};

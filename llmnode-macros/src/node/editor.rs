@@ -6,9 +6,9 @@
 //! would refuse a prompt, each of its variables stands in a literal that is else
 //! blank. The compiler never sees this function.
 //!
-//! At the definition of a field, rust-analyzer finds the binding, too, and renames
-//! that: a rename begins at a use of the field. Without the binding's place in the
-//! program, a variable would lead to the attribute.
+//! To rename a field, begin at a use of it: at its definition, rust-analyzer finds
+//! the binding, too, and would rename that alone. The binding has a place in the
+//! program, since a variable would otherwise lead to the attribute.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -39,7 +39,7 @@ pub(crate) fn prompts(args: &NodeArgs, item: &ItemStruct) -> TokenStream {
     }
 }
 
-/// One for each variable.
+/// The whole literal while it has faults, then one for each variable.
 /// Variables of the state are left out: `format_args!` takes no paths.
 fn literals(prompt: &Source) -> Vec<TokenStream> {
     let template = parse(prompt.text());

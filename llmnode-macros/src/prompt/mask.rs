@@ -44,6 +44,11 @@ fn mask(token: &str, value: &str, range: &Range<usize>) -> Option<Mask> {
     let opening = hashes + 2;
     let start = start.max(opening);
     let length = end.checked_sub(start + 2).filter(|&length| length > 0)?;
+    // A span within a character makes the compiler panic.
+    let edges = [start, start + 1, end - 1];
+    if !edges.iter().all(|&edge| token.is_char_boundary(edge)) {
+        return None;
+    }
     let name = "x".repeat(length);
     let blank = " ".repeat(start - opening);
     let hashes = "#".repeat(hashes);
@@ -56,10 +61,10 @@ fn mask(token: &str, value: &str, range: &Range<usize>) -> Option<Mask> {
     })
 }
 
-/// The least bytes that a mask can underline: braces, and a name between them.
+/// The fewest bytes that a mask can underline: braces, and a name between them.
 const LEAST: usize = 3;
 
-/// As much of the range as is in one line, and with what follows it if that is too short to be underlined.
+/// As much of the range as is in one line, and with what follows or precedes it if that is too short to be underlined.
 pub(super) fn widened(text: &str, range: &Range<usize>) -> Range<usize> {
     let line_end = text[range.start..]
         .find('\n')
@@ -79,7 +84,7 @@ pub(super) fn widened(text: &str, range: &Range<usize>) -> Range<usize> {
 }
 
 /// The literal with nothing but a variable of that name, at its bytes. `None` for
-/// one that begins the literal.
+/// one that begins a plain literal.
 pub(crate) fn named_mask(
     token: &str,
     value: &str,
@@ -142,6 +147,19 @@ mod tests {
         assert_eq!(masked, r#"r"{xxxx}""#);
         assert_eq!(masked.find('}'), Some(7));
         assert!(mask(r#""{a}""#, "{a}", &(0..3)).is_none());
+    }
+
+    #[test]
+    fn no_mask_begins_or_ends_within_a_character() {
+        for (value, range) in [
+            ("é}x", 0..4),
+            ("€}", 0..4),
+            ("{é.b}", 1..6),
+            ("{a.é}", 1..5),
+        ] {
+            let token = format!("{value:?}");
+            assert!(mask(&token, value, &range).is_none(), "{value} {range:?}");
+        }
     }
 
     #[test]

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use llmnode_model::ext::{PromptParts, SentPrompt};
-
 use llmnode_model::gate::RateLimits;
 use llmnode_model::{
     AttemptId, BoxError, Category, Completion, ProviderState, Request, TokenUsage, ToolCall,

@@ -9,7 +9,6 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use llmnode_model::ext::SentPrompt;
-
 use llmnode_model::internal::catch_panic;
 use llmnode_model::{
     ApiKind, BoxFuture, Cache, Category, Message, ProviderState, Reasoning, ResponseFormat,

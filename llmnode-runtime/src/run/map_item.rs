@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use llmnode_model::gate::{Gate, Ticket};
-
 use llmnode_model::internal::lock;
 use llmnode_model::{Category, Group};
 
@@ -42,9 +41,9 @@ struct ItemState {
     ticket: Option<Ticket>,
     conversations: Vec<String>,
     put_back: u32,
-    /// When the first of its requests failed since one was answered, or since others were for the last time.
+    /// When its requests began to fail. Set anew whenever it is overtaken.
     failing_since: Option<Instant>,
-    /// How often others were answered after that, and it was not.
+    /// How often a request of another item, sent after that, was answered while its own still failed.
     overtaken: u32,
 }
 
@@ -222,7 +221,7 @@ impl<'r> MapItem<'r> {
         let is_overtaken = state
             .failing_since
             .is_some_and(|since| gate.has_answered_since(since));
-        // At first, it may have had one attempt left when the server came back.
+        // Its first call may have had one attempt left when the server came back, so that call does not count.
         if state.put_back > 0 && is_overtaken {
             state.overtaken += 1;
             state.failing_since = Some(self.control.clock().now());

@@ -22,7 +22,6 @@ mod turns;
 use std::sync::Arc;
 
 use llmnode_model::ext::{BudgetedRetries, SentPrompt};
-
 use llmnode_model::internal::catch_panic_async;
 use llmnode_model::{Category, ChatModel, Request};
 

@@ -5,7 +5,6 @@ use std::pin::pin;
 use std::time::Duration;
 
 use llmnode_model::ext::BudgetedRetries;
-
 use llmnode_model::internal::catch_panic_async;
 use llmnode_model::{AttemptId, BoxFuture, Category, Completion, ModelError, RetryBudget, Sink};
 use tracing::Instrument;

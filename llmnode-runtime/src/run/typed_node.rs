@@ -5,7 +5,6 @@ use std::future::Future;
 use std::sync::Arc;
 
 use llmnode_model::ext::{CachePlan, Repeats};
-
 use llmnode_model::internal::{catch_panic, catch_panic_async, fnv};
 use llmnode_model::{BoxError, BoxFuture, Category, ChatModel, Message, Request, Role, ToolSpec};
 use llmnode_reader::ext::Parsed;

@@ -3,7 +3,6 @@
 use std::future::Future;
 
 use llmnode_runtime::ext::Batch;
-
 use llmnode_runtime::internal::CONCURRENCY;
 use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError};
 

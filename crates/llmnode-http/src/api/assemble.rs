@@ -6,7 +6,6 @@
 //! a program and not with its first request at night.
 
 use llmnode_model::ext::Secret;
-
 use llmnode_model::gate::Gates;
 use llmnode_model::{Category, ModelError};
 use rustls::pki_types::CertificateDer;

@@ -22,7 +22,6 @@
 use std::time::Duration;
 
 use llmnode_model::ext::{CachePlan, Repeats};
-
 use llmnode_model::internal::fnv;
 use llmnode_model::{ApiKind, Cache, Message, Request, Role};
 

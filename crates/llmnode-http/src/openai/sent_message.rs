@@ -8,7 +8,6 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use llmnode_model::ext::{CarriedPart, Json};
-
 use llmnode_model::internal::Content;
 use llmnode_model::{Message, Role};
 use serde::ser::SerializeMap;

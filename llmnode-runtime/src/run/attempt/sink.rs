@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use llmnode_model::ext::PromptParts;
-
 use llmnode_model::gate::RateLimits;
 use llmnode_model::{ApiKind, BoxFuture, Delta, ResponseFormat, Sink, TokenUsage};
 use llmnode_reader::Flag;

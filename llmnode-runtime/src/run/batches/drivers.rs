@@ -141,7 +141,8 @@ impl Drivers {
 
 async fn leave_one_unused(pool: Arc<BatchPool>, mut unused: Unused) {
     let is_kept = warn_of_unused(&mut unused, pool.prices()).await;
-    if is_kept {
+    // A batch that was partly asked for ends with the next start, once its other lines have an end in the journal.
+    if is_kept || !unused.is_whole {
         return;
     }
     note_end(&pool, &unused.batch).await;

@@ -76,6 +76,7 @@ impl Batch {
         if self.cancelled.is_none() {
             self.cancel().await;
         }
+        let is_given_up = was_given_up || self.cannot_be_cancelled();
         let wait = self.cancel_wait();
         let end = self.pool.clock.now().checked_add(wait);
         loop {
@@ -86,13 +87,17 @@ impl Batch {
                 return Some(status.clone());
             }
             let once = self.pool.api.once;
-            if was_given_up || !once && self.has_passed(end) {
+            if is_given_up || !once && self.has_passed(end) {
                 let failed = self.never_ended();
                 self.fail_all(&failed);
                 return None;
             }
             if once {
-                self.pause("being cancelled");
+                let state = match self.cancelled {
+                    Some(_) => "being cancelled",
+                    None => "late, and cannot be cancelled",
+                };
+                self.pause(state);
                 return None;
             }
             if !self.pause_for_calls(wait / CANCEL_LOOKS).await {
@@ -146,14 +151,28 @@ impl Batch {
         self.pool.api.once && since.is_some_and(|since| since >= self.cancel_wait())
     }
 
+    /// Where its provider refused the cancel, a process that does not wait goes by the age of the batch.
+    fn cannot_be_cancelled(&self) -> bool {
+        let age = self
+            .submitted
+            .and_then(|submitted| submitted.elapsed().ok());
+        let most = self.pool.api.within.saturating_add(self.cancel_wait());
+        self.pool.api.once && self.cancelled.is_none() && age.is_some_and(|age| age >= most)
+    }
+
     /// What such a batch answered may be paid for. So its lines are sent a second time only if the program wants answers now.
     fn never_ended(&self) -> Failed {
-        let what = format!(
-            "the batch {} did not end within {:?}, nor {:?} after it was cancelled",
-            self.id,
-            self.pool.api.within,
-            self.cancel_wait()
-        );
+        let Batch { id, pool, .. } = self;
+        let within = pool.api.within;
+        let wait = self.cancel_wait();
+        let what = match self.cancelled {
+            Some(_) => format!(
+                "the batch {id} did not end within {within:?}, nor {wait:?} after it was cancelled"
+            ),
+            None => {
+                format!("the batch {id} did not end within {within:?}, and could not be cancelled")
+            }
+        };
         if self.pool.api.at_once {
             let message = format!("{what}; what it may have answered is unknown");
             return Failed {

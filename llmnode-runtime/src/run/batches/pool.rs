@@ -421,6 +421,7 @@ impl BatchPool {
             let left = &state.left[place];
             Unused {
                 wire: left.wire.clone().or_else(|| state.wire_of(&left.batch)),
+                is_whole: lines.len() == left.batch.lines.len(),
                 files: Vec::new(),
                 batch: JournaledBatch {
                     lines: lines.iter().cloned().collect(),

@@ -23,6 +23,8 @@ pub(super) struct Unused {
     pub(super) lines: HashSet<String>,
     /// By which it can be looked at. `None`: no request of the map goes there.
     pub(super) wire: Option<Arc<dyn BatchWire>>,
+    /// Whether nobody asked for a line of the batch. What was asked for may not have been read yet.
+    pub(super) is_whole: bool,
     /// Of the batch, once it was looked at.
     pub(super) files: Vec<String>,
 }

@@ -30,7 +30,7 @@ const PROGRAMS_SHARE: u64 = 4;
 /// The part of the window that quotes of what is older may take. Beyond it, the oldest go.
 const QUOTES_SHARE: u64 = 8;
 
-/// What a quote takes beside its text.
+/// What a line of a quote takes beside its text.
 const QUOTE_FRAME: usize = 4;
 
 /// The part of the window that what a model has summed up may take.
@@ -226,7 +226,7 @@ fn write_quotes(all: &[Quoted], window: Option<u64>, to: &mut String) {
     let mut stays = vec![false; all.len()];
     for is_chosen in [true, false] {
         for (at, quote) in all.iter().enumerate().rev() {
-            let size = quote.text.len() + QUOTE_FRAME;
+            let size = quote.text.len() + QUOTE_FRAME * quote.text.lines().count();
             if quote.is_chosen == is_chosen && size <= room {
                 room -= size;
                 stays[at] = true;

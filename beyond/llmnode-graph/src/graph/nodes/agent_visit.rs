@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use llmnode_runtime::ext::{AgentOutcome, Handoff};
-
 use llmnode_runtime::internal::CxInternals as _;
 use llmnode_runtime::{
     BoxError, BoxFuture, Category, DynNode, Exec, Message, NodeError, Role, Toolset,

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use llmnode_runtime::ext::{MAX_RESULT, capped};
-
 use llmnode_runtime::internal::{CxInternals as _, ToolsetInternals as _};
 use llmnode_runtime::{BoxError, BoxFuture, Message, NodeError, ToolCall, Toolset};
 use schemars::JsonSchema;
