@@ -1,5 +1,5 @@
-// Cause: the value is a text.
-// Mend: write `false` without quotes.
+// Cause: the values are texts.
+// Mend: write `false` and `true` without quotes.
 #![allow(unused)]
 
 use llmnode::prelude::*;
@@ -9,6 +9,11 @@ struct Tend {
     what: String,
     #[node(tools)]
     tools: llmnode::Toolset,
+}
+
+#[llm_node(prompt = "{what}", thoughts_in_text = "true")]
+struct Think {
+    what: String,
 }
 
 fn main() {}
