@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use llmnode::StubServer;
 use llmnode::journal::{JournalFile, MapExt as _};
 use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 use crate::killing::{self, Killing};
 use crate::support::{APIS, Api, Place, label, letters, quick, run_at, sorting};
@@ -41,9 +44,18 @@ async fn child() {
         .await;
 }
 
-/// A request that was sent before its process was killed is answered as any other. The next process begins behind that, as it would
-/// by the longer waits of a program.
-const UNDER_WAY: Duration = Duration::from_millis(30);
+/// Waits until the server has done with what a killed process had sent: a batch is created even if nobody is left to hear of it. The
+/// next process of a program finds it by longer waits than these tests have.
+async fn is_done_with(server: &StubServer) {
+    // Connections are accepted in their order, so all of the killed process are counted once this one is answered.
+    let mut last = TcpStream::connect(server.address()).await.unwrap();
+    let request = b"GET /v1/models HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+    last.write_all(request).await.unwrap();
+    last.read_to_end(&mut Vec::new()).await.unwrap();
+    while server.open_connections() > 0 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
 
 /// Kills a process there, and a second one half as far; a third one ends the map. Returns whether the first had ended before.
 async fn killed_at(kind: Kind, moment: usize) -> bool {
@@ -64,9 +76,9 @@ async fn killed_at(kind: Kind, moment: usize) -> bool {
             .unwrap()
     };
     let has_ended = !kill(moment).await;
-    tokio::time::sleep(UNDER_WAY).await;
+    is_done_with(&server).await;
     kill(moment / 2).await;
-    tokio::time::sleep(UNDER_WAY).await;
+    is_done_with(&server).await;
 
     let run = run_at(&server.base_url(), APIS[api]);
     let outcomes = run

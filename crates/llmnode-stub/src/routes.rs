@@ -1,6 +1,7 @@
 //! Which reply a request gets.
 
 use std::collections::VecDeque;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -35,6 +36,7 @@ pub(super) struct Shared {
     pub(super) max_body: usize,
     pub(super) idle_timeout: Duration,
     pub(super) billing: Option<Billing>,
+    pub(super) open_connections: AtomicUsize,
 }
 
 impl Shared {

@@ -1,5 +1,6 @@
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use std::{fmt, io};
@@ -142,6 +143,13 @@ impl StubServer {
     #[must_use]
     pub fn requests_seen(&self) -> u64 {
         self.shared.log.seen()
+    }
+
+    /// Returns how many connections are open. Once it is 0, what clients sent that are gone, such as a process that was killed, is
+    /// answered or dropped.
+    #[must_use]
+    pub fn open_connections(&self) -> usize {
+        self.shared.open_connections.load(Ordering::Relaxed)
     }
 
     /// Returns the sum of the usage of all answers that were written to their end, including those beyond the limit of the
@@ -353,6 +361,7 @@ impl StubServerBuilder {
             max_body: self.max_body,
             idle_timeout: self.idle_timeout,
             billing: self.billing.map(Billing::new),
+            open_connections: AtomicUsize::new(0),
         });
         let (stop, stopped) = oneshot::channel();
         let task = runtime.spawn(accept(listener, Arc::clone(&shared), stopped));
@@ -388,6 +397,9 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: oneshot
             },
             Some(_) = connections.join_next() => {}
         }
+        shared
+            .open_connections
+            .store(connections.len(), Ordering::Relaxed);
     }
     drop(listener);
     connections.shutdown().await;
