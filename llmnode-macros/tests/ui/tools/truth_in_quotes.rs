@@ -1,5 +1,6 @@
 // Cause: the values are texts.
 // Mend: write `false` and `true` without quotes.
+// Errors: 2
 #![allow(unused)]
 
 use llmnode::prelude::*;
