@@ -359,11 +359,12 @@ fn links(page: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Pages that are in the repository alone.
-const MAINTAINERS: [&str; 5] = [
+const MAINTAINERS: [&str; 6] = [
     "decisions",
     "how-to-add",
     "performance",
     "probes",
+    "releasing",
     "verification",
 ];
 

@@ -1,6 +1,7 @@
 //! Evaluation, with scripted models.
 
 use std::sync::Mutex;
+use std::time::Duration;
 
 use llmnode::evals::{
     DataError, Dataset, Evaluation, Score, ScoredCase, contains, evaluate, exact, f1, judge,
@@ -491,6 +492,23 @@ async fn an_outage_of_all_cases_is_the_error_of_the_evaluation() {
             .unwrap_err();
         assert_eq!(error.category(), category);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_evaluation_gives_up_when_it_is_told_to() {
+    // As many calls without an answer as make a map hold back.
+    let data = claims(["a", "b", "c", "d"].map(|claim| (claim, true)));
+    let down = Run::new(FnModel::new(|_: &llmnode::Request| {
+        Reply::failure(Category::ServerError)
+    }));
+    let began = tokio::time::Instant::now();
+    let error = evaluate(&down, &data, exact())
+        .give_up_after(Duration::from_secs(60))
+        .await
+        .unwrap_err();
+    assert_eq!(error.category(), Category::ServerError);
+    let seconds = began.elapsed().as_secs();
+    assert!((60..80).contains(&seconds), "{seconds}");
 }
 
 #[tokio::test]

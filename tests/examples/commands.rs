@@ -155,7 +155,8 @@ struct Cargo {
 
 impl Cargo {
     fn read(words: &[String]) -> Result<Cargo, String> {
-        const FLAGS: [&str; 13] = [
+        const FLAGS: [&str; 16] = [
+            "--add",
             "--all",
             "--all-features",
             "--all-targets",
@@ -169,6 +170,8 @@ impl Cargo {
             "--quiet",
             "--release",
             "--tests",
+            "--undo",
+            "--version",
         ];
         let mut cargo = Cargo {
             subcommand: words[1].clone(),
@@ -203,9 +206,9 @@ impl Cargo {
 
     /// What is wrong with it, beside the folder of its page.
     fn check(&self, folder: &Path) -> Result<(), String> {
-        const SUBCOMMANDS: [&str; 11] = [
-            "add", "build", "check", "clippy", "deny", "doc", "expand", "fmt", "install", "run",
-            "test",
+        const SUBCOMMANDS: [&str; 14] = [
+            "add", "build", "check", "clippy", "deny", "doc", "expand", "fmt", "install", "login",
+            "owner", "run", "test", "yank",
         ];
         if !SUBCOMMANDS.contains(&self.subcommand.as_str()) {
             return Err(format!(
@@ -213,7 +216,7 @@ impl Cargo {
                 self.subcommand
             ));
         }
-        if ["add", "deny"].contains(&self.subcommand.as_str()) {
+        if ["add", "deny", "login", "owner", "yank"].contains(&self.subcommand.as_str()) {
             return Ok(());
         }
         let manifest = match &self.manifest {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::future::IntoFuture;
+use std::time::Duration;
 
 use llmnode_runtime::ext::RunRecorder;
 use llmnode_runtime::internal::OnProgress;
@@ -78,6 +79,7 @@ struct EvaluateOptions<'r> {
     limits: Limits,
     settings: Settings,
     repeats: Option<u32>,
+    give_up_after: Option<Duration>,
     metric: Option<Cow<'static, str>>,
     on_progress: Option<OnProgress<'r>>,
     recorder: Option<&'r dyn RunRecorder>,
@@ -104,6 +106,31 @@ impl<'r> Evaluate<'r> {
     /// answers differently each time is measured more exactly.
     pub fn repeats(mut self, times: u32) -> Self {
         self.options.repeats = Some(times);
+        self
+    }
+
+    /// Sets how long it waits for a first answer in an outage, as [`Map::give_up_after`] does. Default 15 minutes; a test that
+    /// runs in CI mostly wants less. Cases without an answer are [left out](Evaluation::left_out), and if there are no others,
+    /// the last error of the provider is that of the evaluation.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use llmnode::evals::{Dataset, Evaluation, evaluate, exact};
+    /// use llmnode::prelude::*;
+    ///
+    /// #[llm_node(prompt = "Which team reads this letter? {letter}")]
+    /// struct Sort {
+    ///     letter: String,
+    /// }
+    ///
+    /// async fn measured(run: &Run, data: &Dataset<Sort, String>) -> Result<Evaluation, NodeError> {
+    ///     evaluate(run, data, exact()).give_up_after(Duration::from_secs(60)).await
+    /// }
+    /// # fn main() {}
+    /// ```
+    pub fn give_up_after(mut self, time: Duration) -> Self {
+        self.options.give_up_after = Some(time);
         self
     }
 
@@ -191,6 +218,9 @@ where
         .limits(options.limits);
     if let Some(concurrency) = options.concurrency {
         map = map.concurrency(concurrency);
+    }
+    if let Some(time) = options.give_up_after {
+        map = map.give_up_after(time);
     }
     if let Some(recorder) = options.recorder {
         map = map.record(recorder);
