@@ -1,13 +1,13 @@
-//! What a conversation stood on when it stopped: what must be the same where it goes on, and what may be another.
+//! What a conversation was based on when it stopped: what must be the same where it continues, and what may differ.
 //!
 //! The node's own values tell one call from another, so they must be the same; the tools of calls that wait must be those that were
-//! shown. All else may change with a deployment, and is said. Only hashes are stored, and the names of tools.
+//! shown. All else may change with a deployment, and the record says so. Only hashes are stored, and the names of tools.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Hashes.
+/// Hashes of what the model and the person saw.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Shown {
     /// The rendered values of the node's own fields. `None`: the node does not say which these are.

@@ -6,6 +6,16 @@
 //! 4. The policies say whether it is an answer at all, the answer is validated, and the policies say what becomes of the
 //!    judgement (`run/policies`).
 //!
+//! Room is reserved behind the gate of the endpoint (`model_attempts/gate.rs`), not before it: a wait at a gate may take minutes,
+//! and whoever waits there must not hold room that other calls could use. What is given back depends on how far the request came:
+//! all of it if it did not go out, the tokens but not the request if the provider refused it unread (`limits/reserve.rs`).
+//!
+//! The call may be dropped at any await. Each piece of a stream is therefore counted twice as it comes (`sink`): for the
+//! reservation and for the record. Dropped, the reservation is settled first, with the usage that was reported so far or an
+//! estimate; then the attempt's record is committed as `cancelled` with the same figures, and then the call's. An error event in
+//! the middle of a stream takes the ordinary way: the model's client returns an error that has the usage and the length so far,
+//! and `account` writes both down.
+//!
 //! All of it takes at most the time that an attempt has (`time`). The steps that do not wait are functions of their own: what they
 //! need for a moment would otherwise have its place in the future of every call.
 

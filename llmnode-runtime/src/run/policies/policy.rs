@@ -55,7 +55,9 @@ pub(in crate::run) enum Next {
     /// It is taken as it is, and no policy below is asked. Of a response: its tools are called, a paused turn goes on, and an answer
     /// is validated.
     Accept,
-    /// The model is asked again at once, by a request that [`Policy::before`] may change. It counts as no try.
+    /// The model is asked again at once, by a request that [`Policy::before`] may change. It counts as no try, but a call has few
+    /// of them: it is what a refusal that showed another way leads to ([`Retry::Adapted`]), too. Not to be mixed up with
+    /// [`Adapt`](Next::Adapt), which changes the response and asks nobody.
     AskAgain,
     /// The attempt has failed like this.
     GiveUp(Failure),
