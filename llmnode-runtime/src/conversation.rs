@@ -142,6 +142,9 @@ pub struct BegunTurn {
     pub history: Vec<Message>,
     /// What earlier turns left out of this history or summed up, in the order in which they did.
     pub covers: Vec<Covers>,
+    /// What the store [kept](TurnStore::keep) of a turn on this history that has no answer. What that one paid for a summary of the
+    /// history is not paid again, though the question is another one.
+    pub unfinished: Option<Unfinished>,
     /// How many of these messages, the last ones, are appended with the turn.
     pub pins: usize,
     /// The number of the newest pin that the turn has.
@@ -164,6 +167,7 @@ impl BegunTurn {
             revision,
             history,
             covers: Vec::new(),
+            unfinished: None,
             pins: 0,
             last_pin: 0,
             approves: None,

@@ -1,6 +1,7 @@
 """Serves a model by llama.cpp's own HTTP server on a free loopback port: serve.py MODEL.gguf [TEMPLATE | --instruct NAME]
 
 TEMPLATE is a chat template that knows tools. An instruct model has its own, and answers to NAME.
+LLMNODE_CONTEXT is the window of an instruct model, in tokens; it is 8192 otherwise.
 
 The key comes from LLMNODE_LLAMA_KEY, so that it shows in no process list. Prints one line, the base URL, once
 the server answers; llama.cpp's log goes to stderr. Ends on a signal, or when the process that started it ends.
@@ -30,7 +31,8 @@ def parameters(model, key, template, instruct):
     if template or instruct:
         params.use_jinja = True
     if instruct:
-        params.n_parallel, params.n_ctx = 2, 2 * CONTEXT_PER_SLOT
+        context = int(os.environ.get("LLMNODE_CONTEXT", CONTEXT_PER_SLOT))
+        params.n_parallel, params.n_ctx = 2, 2 * context
     if template:
         with open(template, encoding="utf-8") as file:
             params.chat_template = file.read()

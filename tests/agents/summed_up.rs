@@ -329,6 +329,83 @@ async fn a_part_of_more_than_half_of_the_window_is_summed_up_in_pieces() {
     }
 }
 
+/// A long history that somebody else keeps.
+fn long_history() -> Vec<Message> {
+    let mut long = history();
+    for page in 0..60 {
+        long.push(Message::user(format!("Read page {page}.")));
+        long.push(Message::assistant(format!("It says {}", "y".repeat(800))));
+    }
+    long
+}
+
+/// Nobody has a journal, and no turn is whole: what was paid is the summary.
+#[tokio::test]
+async fn a_summary_before_a_first_request_that_fails_is_in_the_error_and_paid_once() {
+    let log = Log::default();
+    let history = long_history();
+    for tools in [tools(&log, 100), Toolset::new()] {
+        let node = Research {
+            history: &history,
+            question: "And now?",
+            tools,
+        };
+        let fails = Arc::new(Mutex::new(2));
+        let failing = Arc::clone(&fails);
+        let model = small(move |request| {
+            if is_summary(request) {
+                return good(0);
+            }
+            let mut left = failing.lock().unwrap();
+            match *left {
+                0 => Reply::text("Done."),
+                _ => {
+                    *left -= 1;
+                    Reply::failure(Category::BadRequest)
+                }
+            }
+        });
+        let run = Run::new(model.clone());
+        let error = run.call(&node).await.unwrap_err();
+        let summaries = model.requests().iter().filter(|it| is_summary(it)).count();
+        assert!(summaries >= 1);
+        let mut unfinished = error.unfinished().unwrap();
+        assert_eq!(
+            unfinished.messages().len(),
+            history.len() + 1,
+            "all is there as it was"
+        );
+        // It fails once more, and is stored in between.
+        for is_last in [false, true] {
+            let json = serde_json::to_string(&unfinished).unwrap();
+            let stored = serde_json::from_str(&json).unwrap();
+            let report = run.call(&node).resume(stored).report().await;
+            match report {
+                Ok(report) => {
+                    assert!(is_last);
+                    assert_eq!(report.value, "Done.");
+                    assert_eq!(
+                        report.total.requests, 1,
+                        "the summary is in the first call's total"
+                    );
+                    assert_eq!(report.compacted[0].step, CompactionStep::Summary);
+                }
+                Err(error) => {
+                    assert!(!is_last, "{error}");
+                    unfinished = error.unfinished().unwrap();
+                }
+            }
+        }
+        let own = own(&model);
+        assert_eq!(own.len(), 3);
+        assert!(own.windows(2).all(|two| two[0].messages == two[1].messages));
+        assert_binds(&own[2], "And now?");
+        let total = run.ledger().total();
+        assert_eq!(total.requests as usize, summaries + 3);
+        assert_eq!(model.requests().len(), summaries + 3);
+    }
+}
+
 /// Each refusal makes it shorter, so more than four of them in one call are no reason to give up.
 #[tokio::test]
 async fn a_conversation_that_is_refused_again_and_again_gets_shorter_each_time() {

@@ -111,7 +111,7 @@ async fn a_small_model_sums_up_and_what_the_program_wrote_is_kept() {
         let sent = sent.join("\n");
         let kept = [IN_SYSTEM, OF_USER, PINNED, OF_OLDER_USER];
         let kept = kept.iter().filter(|fact| sent.contains(**fact)).count();
-        // A summary that quotes what nobody wrote, after its correction too, is not taken: then the history stays.
+        // Where nothing of the program goes, it quotes what nobody wrote; the schema of its correction allows what was written alone.
         println!(
             "{turns} turns: {} summaries, {kept} of 4 facts of the program kept, the tool's: {}, {} of {} messages sent",
             summed_up.count(),

@@ -30,6 +30,7 @@ mod quickstart;
 #[path = "../response_formats/shape.rs"]
 mod shape;
 mod shapes;
+mod sixty_turns;
 mod streams;
 mod support;
 mod types;

@@ -18,7 +18,7 @@ use crate::body::{self, Written};
 use crate::history;
 use crate::ids;
 use crate::info::ChatInfo;
-use crate::store::{Change, ChatRow, Parent, Pin, Store};
+use crate::store::{Change, ChatRow, KeptTurn, Parent, Pin, Store};
 use crate::turns::{self, Claimant, Refused, Verdict, conflict};
 
 /// Tries of a write that others were faster with.
@@ -396,6 +396,7 @@ impl Chat {
         history.extend(pins);
         let mut turn = BegunTurn::new(id, row.revision, history);
         turn.covers = history::covers(&*self.store, &row, row.messages).await?;
+        turn.unfinished = row.unfinished.as_ref().and_then(readable);
         owner.clone_into(&mut turn.owner);
         turn.pins = count;
         turn.last_pin = last_pin;
@@ -444,6 +445,11 @@ impl Chat {
         })
         .await
     }
+}
+
+/// What another version has written may be unreadable. Only a summary is lost, which is made again.
+fn readable(kept: &KeptTurn) -> Option<Unfinished> {
+    serde_json::from_str(&kept.body).ok()
 }
 
 /// What follows on a row.

@@ -165,7 +165,9 @@ impl Compaction {
         self
     }
 
-    fn fits(&self, opening: usize, length: usize) -> bool {
+    /// Whether a conversation of so many messages has all that is replaced, behind its
+    /// opening.
+    pub(crate) fn fits(&self, opening: usize, length: usize) -> bool {
         let mut free = opening;
         for edit in &self.edits {
             if edit.at < free || edit.count == 0 || edit.end() > length {

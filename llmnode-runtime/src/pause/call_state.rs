@@ -89,6 +89,9 @@ pub(crate) struct Conversation {
 pub(crate) struct CompactedSoFar {
     /// How many messages stood before the first round. With another number, the places are not those of now.
     pub(crate) prompt: usize,
+    /// How many of them are instructions and examples. `None`, in older ones: nobody knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) opening: Option<usize>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) done: Vec<Compaction>,
     /// The tokens of the newest answer and of all before it.

@@ -18,7 +18,8 @@ use crate::format;
 const FORMAT: &str = "llmnode/unfinished";
 const VERSION: u64 = 2;
 
-/// The conversation of an agent whose call failed: all turns that were paid for, and the results of their tools.
+/// The conversation of an agent whose call failed: all turns that were paid for, the results of their tools, and
+/// what was summed up of it, also before a first request that failed.
 ///
 /// [`NodeError::unfinished`](crate::NodeError::unfinished) returns it, and [`Call::resume`](crate::Call::resume) goes on after
 /// it: with the same model or another one, with a shorter history, at once or later. No turn is asked for again, and no tool that
@@ -82,7 +83,8 @@ impl Unfinished {
 impl NodeError {
     /// Returns the conversation of a failed agent, as far as it came: [`Call::resume`](crate::Call::resume) goes on after it.
     ///
-    /// `None` if nothing can go on: no turn of the call was complete, the call was no agent's, or it has [paused](Self::paused).
+    /// `None` if nothing was paid for that a call could go on after: no turn was complete and nothing was
+    /// [summed up](crate::Compact), or it has [paused](Self::paused).
     pub fn unfinished(&self) -> Option<Unfinished> {
         let chain = std::iter::successors(Some(self as &(dyn Error + 'static)), |&error| {
             error.source()

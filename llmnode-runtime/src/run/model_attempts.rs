@@ -105,7 +105,9 @@ impl Attempts for ModelAttempts<'_, '_> {
             Replay::Ask(journal_key) => journal_key,
         };
         if self.history.compacting.is_some() {
-            Box::pin(self.compact_if_due()).await;
+            Box::pin(self.compact_if_due())
+                .await
+                .map_err(Failure::from_exec_error)?;
         }
         if let (Some(item), Some(recorder)) =
             (self.plan.context.item, self.plan.context.call.recorder())

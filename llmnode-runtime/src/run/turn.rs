@@ -15,7 +15,7 @@ use llmnode_model::{Category, Message, Request};
 use crate::clock::Clock;
 use crate::conversation::{BegunTurn, Covers, NewTurn, TurnStore};
 use crate::error::NodeError;
-use crate::pause::Unfinished;
+use crate::pause::{CompactedSoFar, Unfinished};
 
 pub(super) struct Turn<'r> {
     store: &'r dyn TurnStore,
@@ -68,6 +68,18 @@ impl<'r> Turn<'r> {
     /// What earlier turns left out of these messages, or summed up.
     pub(super) fn covers(&self) -> &[Covers] {
         self.begun.get().map_or(&[], |begun| &begun.covers)
+    }
+
+    /// How many messages the store has.
+    pub(super) fn stored(&self) -> usize {
+        let begun = self.begun.get();
+        begun.map_or(0, |begun| begun.history.len().saturating_sub(begun.pins))
+    }
+
+    /// What an earlier turn that has no answer left out of them, or summed up, with what earlier turns did.
+    pub(super) fn of_unfinished(&self) -> Option<&CompactedSoFar> {
+        let unfinished = self.begun.get()?.unfinished.as_ref()?;
+        unfinished.0.0.compacted.as_deref()
     }
 
     /// The call has ended its conversation with the model.

@@ -1,12 +1,13 @@
 //! Chats that become too long: what one turn left out or summed up, the next one does not pay again.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
-use llmnode::chats::{Chat, Conversations};
+use llmnode::chats::{BegunTurn, Chat, Conversations, Covers, NewTurn, TurnStore};
 use llmnode::prelude::*;
 use llmnode::{
-    Category, FnModel, Limits, Message, ModelError, Reply, Request, Settings, TokenUsage, Toolset,
-    Transcript,
+    BoxFuture, Category, FnModel, Limits, Message, ModelError, Paused, Reply, Request, Settings,
+    TokenUsage, Toolset, Transcript, Unfinished,
 };
 use serde_json::{Value, json};
 
@@ -252,6 +253,237 @@ async fn a_fork_has_what_covers_its_messages_alone() {
             let requests = model.requests();
             assert_eq!(requests.len(), 1, "{name}");
             assert_eq!(summaries_in(&requests[0]), count, "{name}");
+        }
+    }
+}
+
+/// A chat of 82 messages, of which nothing is left out yet.
+async fn long_chat(chats: &Conversations) -> Chat {
+    let chat = chats.open("acme/43").await.unwrap();
+    let settings = Settings::new().window(1_000_000);
+    let settings = settings.limits(Limits::new().requests(1_000));
+    let question = &format!("Read 40 pages. {RULE}");
+    let tools = tools();
+    let run = Run::new(model(1_000_000));
+    let node = Read { question, tools };
+    let call = run.call(&node).settings(settings);
+    call.conversation(&chat).await.unwrap();
+    chat
+}
+
+/// Sums up, and has another reply to all else.
+fn summing_up(reply: impl Fn() -> Reply + Send + Sync + 'static) -> FnModel {
+    FnModel::new(move |request| match is_summing_up(request) {
+        true => Reply::json(json!({"binding": [RULE], "done": ["read pages"]})),
+        false => reply(),
+    })
+}
+
+async fn fails(model: &FnModel, chat: &Chat, question: &str) -> NodeError {
+    let tools = tools();
+    let run = Run::new(model.clone());
+    let node = Read { question, tools };
+    run.call(&node).conversation(chat).await.unwrap_err()
+}
+
+/// The next turns ask something else, and none of them pays what the failed one has paid.
+async fn assert_paid(chat: &Chat, name: &str) {
+    for turn in 0..3 {
+        let model = model(WINDOW);
+        say(&model, chat, &format!("Read 1 page, {turn}.")).await;
+        assert_eq!(summaries(&model), 0, "{name}, {turn}");
+        for request in model.requests() {
+            assert_eq!(summaries_in(&request), 1, "{name}, {turn}");
+            assert!(texts(&request.messages).join("\n").contains(RULE));
+        }
+    }
+    assert_eq!(chat.history().await.unwrap().len(), 82 + 3 * 4, "{name}");
+}
+
+#[tokio::test]
+async fn a_summary_before_a_first_request_that_fails_is_paid_once() {
+    let folder = Folder::new("covers-failed");
+    for (name, chats) in stores(&folder).await {
+        let chat = long_chat(&chats).await;
+        let failing = summing_up(|| Reply::failure(Category::BadRequest));
+        let error = fails(&failing, &chat, "Read 5 pages.").await;
+        assert_eq!(error.category(), Category::BadRequest);
+        assert!(summaries(&failing) >= 1, "{name}");
+        // Another question fails, too, and a chat that was pinned to meanwhile is none of their business.
+        chat.pin("Be polite.").await.unwrap();
+        let again = summing_up(|| Reply::failure(Category::BadRequest));
+        let error = fails(&again, &chat, "Read 6 pages.").await;
+        assert_eq!(summaries(&again), 0, "{name}");
+        let resumed = model(WINDOW);
+        let fork = chat.fork_at(82).await.unwrap();
+        let run = Run::new(resumed.clone());
+        let tools = tools();
+        let question = "Read 6 pages.";
+        let unfinished = error.unfinished().unwrap();
+        let node = Read { question, tools };
+        let call = run.call(&node).conversation(&chat);
+        assert_eq!(call.resume(unfinished).await.unwrap(), "Done.");
+        assert_eq!(summaries(&resumed), 0, "{name}");
+        let after = model(WINDOW);
+        say(&after, &chat, "Read 0 pages.").await;
+        assert_eq!(summaries(&after), 0, "{name}");
+        // A fork of what was there before has no part in it.
+        let of_fork = model(WINDOW);
+        say(&of_fork, &fork, "Read 0 pages.").await;
+        assert!(summaries(&of_fork) >= 1, "{name}");
+        let of_fork = model(WINDOW);
+        say(&of_fork, &fork, "Read 0 pages.").await;
+        assert_eq!(summaries(&of_fork), 0, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn the_turn_behind_a_failed_one_has_what_that_one_paid() {
+    let folder = Folder::new("covers-next");
+    for (name, chats) in stores(&folder).await {
+        let chat = long_chat(&chats).await;
+        let failing = summing_up(|| Reply::failure(Category::BadRequest));
+        fails(&failing, &chat, "Read 5 pages.").await;
+        assert_paid(&chat, name).await;
+    }
+}
+
+/// As a process that dies while the first request is under way: nothing of the call is left but what the store has.
+#[tokio::test]
+async fn a_turn_that_is_dropped_behind_its_summary_has_kept_it() {
+    let folder = Folder::new("covers-dropped");
+    for (name, chats) in stores(&folder).await {
+        let chat = long_chat(&chats).await;
+        let silent = summing_up(Reply::never);
+        let tools = tools();
+        let run = Run::new(silent.clone());
+        let node = Read {
+            question: "Read 5 pages.",
+            tools,
+        };
+        let call = async { run.call(&node).conversation(&chat).await };
+        let seen = async {
+            while silent.requests().iter().all(is_summing_up) {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::select! {
+            answer = call => panic!("{name}: {answer:?}"),
+            () = seen => {}
+        }
+        assert!(summaries(&silent) >= 1, "{name}");
+        let chat = chat.wait(Duration::from_secs(600));
+        assert_paid(&chat, name).await;
+    }
+}
+
+/// A chat of whose rows the first one is damaged, or was written by somebody else in another way.
+struct Damaged {
+    chat: Chat,
+    body: fn(&str) -> String,
+}
+
+impl TurnStore for Damaged {
+    fn begin<'a>(&'a self, turn: NewTurn<'a>) -> BoxFuture<'a, Result<BegunTurn, NodeError>> {
+        Box::pin(async move {
+            let mut begun = self.chat.begin(turn).await?;
+            for one in begun.covers.iter_mut().take(1) {
+                one.body = (self.body)(&one.body);
+            }
+            Ok(begun)
+        })
+    }
+
+    fn renew<'a>(&'a self, turn: &'a BegunTurn) -> BoxFuture<'a, Result<(), NodeError>> {
+        self.chat.renew(turn)
+    }
+
+    fn keep<'a>(
+        &'a self,
+        turn: &'a BegunTurn,
+        so_far: &'a Unfinished,
+    ) -> BoxFuture<'a, Result<(), NodeError>> {
+        self.chat.keep(turn, so_far)
+    }
+
+    fn append<'a>(
+        &'a self,
+        turn: &'a BegunTurn,
+        messages: &'a [Message],
+        covers: &'a [Covers],
+    ) -> BoxFuture<'a, Result<(), NodeError>> {
+        self.chat.append(turn, messages, covers)
+    }
+
+    fn pause<'a>(
+        &'a self,
+        turn: &'a BegunTurn,
+        paused: &'a Paused,
+    ) -> BoxFuture<'a, Result<(), NodeError>> {
+        self.chat.pause(turn, paused)
+    }
+
+    fn fail<'a>(
+        &'a self,
+        turn: &'a BegunTurn,
+        so_far: Option<&'a Unfinished>,
+    ) -> BoxFuture<'a, Result<(), NodeError>> {
+        self.chat.fail(turn, so_far)
+    }
+
+    fn abandon(&self, turn: &BegunTurn) {
+        self.chat.abandon(turn);
+    }
+}
+
+/// Says something in each of six turns; returns how many pieces each of them had summed up.
+async fn paid_by_turns(chat: &Damaged) -> Vec<usize> {
+    let mut paid = Vec::new();
+    for pages in [1, 1, 30, 1, 30, 1] {
+        let model = model(WINDOW);
+        let run = Run::new(model.clone());
+        let question = &format!("Read {pages} pages.");
+        let tools = tools();
+        let settings = Settings::new().limits(Limits::new().requests(1_000));
+        let node = Read { question, tools };
+        let call = run.call(&node).settings(settings).conversation(chat);
+        assert_eq!(call.await.unwrap(), "Done.");
+        for request in model.requests() {
+            assert!(is_summing_up(&request) || texts(&request.messages).join("\n").contains(RULE));
+        }
+        paid.push(summaries(&model));
+    }
+    paid
+}
+
+#[tokio::test]
+async fn a_row_that_cannot_be_used_costs_one_summary_and_not_one_a_turn() {
+    let folder = Folder::new("covers-damaged");
+    for (name, chats) in stores(&folder).await {
+        for (damage, body) in [
+            ("none", str::to_owned as fn(&str) -> String),
+            ("other JSON", |body| {
+                let json: Value = serde_json::from_str(body).unwrap();
+                serde_json::to_string_pretty(&json).unwrap()
+            }),
+            ("cut", |body| body[..body.len() / 2].to_owned()),
+            ("of another chat", |body| {
+                body.replacen("\"at\":", "\"at\":9", 1)
+            }),
+        ] {
+            if name != "memory" && damage != "cut" {
+                continue;
+            }
+            let first = summed_up(&chats).await;
+            let chat = first.fork_at(82).await.unwrap();
+            let paid = paid_by_turns(&Damaged { chat, body }).await;
+            chats.delete_with_forks(first.id()).await.unwrap();
+            let is_usable = matches!(damage, "none" | "other JSON");
+            // A summary may be made in pieces.
+            assert_eq!(paid[0] == 0, is_usable, "{name}, {damage}: {paid:?}");
+            for turn in [1, 3, 5] {
+                assert_eq!(paid[turn], 0, "{name}, {damage}: {paid:?}");
+            }
         }
     }
 }

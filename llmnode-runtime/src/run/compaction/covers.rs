@@ -2,12 +2,156 @@
 //!
 //! In and out: [`Compaction`]s of the conversation with its opening, and [`Covers`] of the stored history, which has no opening: the
 //! next turn's node may have other instructions. A `Covers` says, too, which messages it is about, by their numbers in the history.
+//!
+//! Each row stands on the row before it, since its edits count in what that one has left. A row that cannot be used (another program
+//! has written it, or it was damaged) is never changed: a fork may share it. The next row that is written says which one it stands on
+//! instead, so that what is missing costs one summary, and not one in each turn.
+
+use serde::{Deserialize, Serialize};
 
 use crate::conversation::Covers;
 use crate::ledger::{Compaction, Edit};
 
+/// A row's body.
+#[derive(Serialize, Deserialize)]
+struct Row {
+    #[serde(flatten)]
+    compaction: Compaction,
+    /// The number of the row that it stands on, from 1 on; 0: it stands on none. `None`: the row before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    on: Option<usize>,
+}
+
+/// Rows that stand on each other, from the first one on.
+#[derive(Default)]
+pub(super) struct Chain {
+    /// Of the conversation without an opening.
+    pub(super) done: Vec<Compaction>,
+    /// The number of the newest one. 0: there is none.
+    newest: usize,
+    /// Why newer rows than these cannot be used.
+    pub(super) unusable: Option<String>,
+}
+
+/// The newest rows that can be used, for a history of so many messages.
+pub(super) fn read(covers: &[Covers], messages: usize) -> Chain {
+    let rows: Vec<Result<Row, String>> = covers.iter().map(row).collect();
+    let mut unusable = None;
+    for newest in (1..=rows.len()).rev() {
+        match chain(&rows, newest, messages) {
+            Ok(done) => {
+                return Chain {
+                    done,
+                    newest,
+                    unusable,
+                };
+            }
+            Err(why) => {
+                unusable.get_or_insert(why);
+            }
+        }
+    }
+    Chain {
+        unusable,
+        ..Chain::default()
+    }
+}
+
+fn row(covers: &Covers) -> Result<Row, String> {
+    serde_json::from_str(&covers.body)
+        .map_err(|fault| format!("messages {} to {}: {fault}", covers.first, covers.last))
+}
+
+/// `Err`: why this row cannot be used.
+fn chain(
+    rows: &[Result<Row, String>],
+    newest: usize,
+    messages: usize,
+) -> Result<Vec<Compaction>, String> {
+    let mut done = Vec::new();
+    let mut number = newest;
+    while let Some(before) = number.checked_sub(1) {
+        let row = rows[before].as_ref().map_err(String::clone)?;
+        done.push(row.compaction.clone());
+        number = row.on.unwrap_or(before);
+        if number > before {
+            return Err(format!("row {} stands on row {number}", before + 1));
+        }
+    }
+    done.reverse();
+    let mut sent = Sent::default();
+    for compaction in &done {
+        if compaction.length > messages || sent.compact(compaction).is_none() {
+            return Err(format!("row {newest} is about messages that are not there"));
+        }
+    }
+    Ok(done)
+}
+
+/// What a store keeps of compactions of which it has the first ones, as a chain among so many rows. From the first one on that cannot
+/// be kept, none is.
+pub(super) fn written(done: &[Compaction], known: &Chain, rows: usize) -> Vec<Covers> {
+    let mut covers = Vec::with_capacity(done.len());
+    let mut sent = Sent::default();
+    for (at, compaction) in done.iter().enumerate() {
+        let Some(numbers) = sent.compact(compaction) else {
+            break;
+        };
+        let Some(place) = at.checked_sub(known.done.len()) else {
+            continue;
+        };
+        let row = Row {
+            compaction: compaction.clone(),
+            on: (place == 0 && known.newest < rows).then_some(known.newest),
+        };
+        let Ok(body) = serde_json::to_string(&row) else {
+            break;
+        };
+        covers.push(Covers {
+            messages: compaction.length as u64,
+            first: numbers.first,
+            last: numbers.last,
+            body,
+        });
+    }
+    covers
+}
+
+/// Those at the beginning of which others are. `None`: they are of another conversation.
+pub(super) fn behind<'c>(done: &'c [Compaction], known: &[Compaction]) -> Option<&'c [Compaction]> {
+    let begin = done.get(..known.len())?;
+    let mut pairs = begin.iter().zip(known);
+    pairs
+        .all(|(one, other)| is_same(one, other))
+        .then(|| &done[known.len()..])
+}
+
+fn is_same(one: &Compaction, other: &Compaction) -> bool {
+    let [one, other] = [one, other].map(|it| serde_json::to_string(it).ok());
+    one.is_some() && one == other
+}
+
+/// Those behind others that are about the first messages alone, so many: they hold whatever follows these.
+pub(super) fn of_history(all: &[Compaction], known: usize, messages: usize) -> Vec<Compaction> {
+    let mut sent = Sent::default();
+    let mut of_history = Vec::new();
+    for (at, compaction) in all.iter().enumerate() {
+        let Some(numbers) = sent.compact(compaction) else {
+            break;
+        };
+        if at < known {
+            continue;
+        }
+        if numbers.last > messages as u64 {
+            break;
+        }
+        of_history.push(compaction.clone());
+    }
+    of_history
+}
+
 /// Numbers of messages in a history: the first and the last.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Numbers {
     first: u64,
     last: u64,
@@ -22,70 +166,168 @@ impl Numbers {
     }
 }
 
-/// All compactions of a conversation, as a store keeps them. From the first one on that cannot be kept, none is.
-pub(super) fn written(done: &[Compaction], opening: usize) -> Vec<Covers> {
-    let mut covers = Vec::with_capacity(done.len());
-    // What each message that is sent stands for.
-    let mut sent: Vec<Numbers> = Vec::new();
-    let mut counted = 0;
-    for compaction in done {
-        let Some(compaction) = compaction.without_opening(opening) else {
-            break;
-        };
+/// Which messages of a history each message stands for that is sent.
+#[derive(Default)]
+struct Sent {
+    numbers: Vec<Numbers>,
+    /// How many messages the history had at the last compaction.
+    counted: u64,
+}
+
+impl Sent {
+    /// Returns what all edits are about. `None`: they are about messages that are not there.
+    fn compact(&mut self, compaction: &Compaction) -> Option<Numbers> {
         let messages = compaction.length as u64;
-        let newer = counted + 1..=messages;
-        sent.extend(newer.map(|number| Numbers {
+        if messages < self.counted {
+            return None;
+        }
+        let newer = self.counted + 1..=messages;
+        self.numbers.extend(newer.map(|number| Numbers {
             first: number,
             last: number,
         }));
-        counted = counted.max(messages);
-        let Some(numbers) = replace(&compaction.edits, &mut sent) else {
-            break;
-        };
-        let Ok(body) = serde_json::to_string(&compaction) else {
-            break;
-        };
-        covers.push(Covers {
-            messages,
-            first: numbers.first,
-            last: numbers.last,
-            body,
-        });
+        self.counted = messages;
+        if !compaction.fits(0, self.numbers.len()) {
+            return None;
+        }
+        let stood_for = self.stood_for(&compaction.edits);
+        // From the end, so that places stay what they are.
+        for (edit, numbers) in compaction.edits.iter().zip(&stood_for).rev() {
+            let by = std::iter::repeat_n(*numbers, edit.by.len());
+            self.numbers.splice(edit.at..edit.at + edit.count, by);
+        }
+        stood_for.into_iter().reduce(Numbers::with)
     }
-    covers
+
+    /// What each edit's messages stand for: a summary is in the last of several places, and stands for the others, too.
+    fn stood_for(&self, edits: &[Edit]) -> Vec<Numbers> {
+        let mut stood_for = Vec::with_capacity(edits.len());
+        let mut elsewhere: Option<Numbers> = None;
+        for edit in edits {
+            let gone = self.numbers[edit.at..edit.at + edit.count].iter().copied();
+            let Some(numbers) = gone.chain(elsewhere).reduce(Numbers::with) else {
+                continue;
+            };
+            elsewhere = edit.by.is_empty().then_some(numbers);
+            stood_for.push(numbers);
+        }
+        stood_for
+    }
 }
 
-/// Does edits to what messages stand for. Returns what all of them are about.
-fn replace(edits: &[Edit], sent: &mut Vec<Numbers>) -> Option<Numbers> {
-    let mut all: Option<Numbers> = None;
-    for edit in edits.iter().rev() {
-        let end = edit.at.checked_add(edit.count)?;
-        let gone = sent.get(edit.at..end)?;
-        let numbers = gone.iter().copied().reduce(Numbers::with)?;
-        all = Some(all.map_or(numbers, |all| all.with(numbers)));
-        let by = std::iter::repeat_n(numbers, edit.by.len());
-        sent.splice(edit.at..end, by);
-    }
-    all
-}
+#[cfg(test)]
+mod tests {
+    use llmnode_model::Message;
 
-/// Back from a store. `Err`: what cannot be read, since something else has written it; those before it are there.
-pub(super) fn read(covers: &[Covers], opening: usize) -> Result<Vec<Compaction>, Unread> {
-    let mut done = Vec::with_capacity(covers.len());
-    for one in covers {
-        match serde_json::from_str::<Compaction>(&one.body) {
-            Ok(compaction) => done.push(compaction.behind_opening(opening)),
-            Err(fault) => {
-                let why = format!("{} to {}: {fault}", one.first, one.last);
-                return Err(Unread { done, why });
-            }
+    use super::*;
+    use crate::ledger::{CompactionCause, CompactionStep};
+
+    fn edit(at: usize, count: usize, by: &[&str]) -> Edit {
+        let by = by.iter().map(|text| Message::user(*text)).collect();
+        Edit { at, count, by }
+    }
+
+    fn summary(length: usize, edits: Vec<Edit>) -> Compaction {
+        Compaction {
+            step: CompactionStep::Summary,
+            cause: CompactionCause::Refused,
+            length,
+            edits,
         }
     }
-    Ok(done)
-}
 
-/// A list of compactions that ends too early.
-pub(super) struct Unread {
-    pub(super) done: Vec<Compaction>,
-    pub(super) why: String,
+    /// Messages 2, 3 and 5 to 8 of ten are summed up, then these with 9, 10 and 11 of twelve.
+    fn nested() -> Vec<Compaction> {
+        vec![
+            summary(10, vec![edit(1, 2, &[]), edit(4, 4, &["one"])]),
+            summary(12, vec![edit(2, 4, &["two"])]),
+        ]
+    }
+
+    fn all_written(done: &[Compaction]) -> Vec<Covers> {
+        written(done, &Chain::default(), 0)
+    }
+
+    #[test]
+    fn a_summary_of_a_summary_begins_where_that_one_begins() {
+        let covers = all_written(&nested());
+        let numbers: Vec<[u64; 3]> = covers
+            .iter()
+            .map(|one| [one.messages, one.first, one.last])
+            .collect();
+        assert_eq!(numbers, [[10, 2, 8], [12, 2, 11]]);
+    }
+
+    #[test]
+    fn rows_are_read_as_they_were_written_and_only_newer_ones_are_written() {
+        let done = nested();
+        let covers = all_written(&done);
+        let known = read(&covers, 12);
+        assert_eq!((known.done.len(), known.newest), (2, 2));
+        assert!(behind(&done, &known.done).is_some_and(<[_]>::is_empty));
+        assert!(written(&done, &known, 2).is_empty());
+        // A fork has the first one alone.
+        let known = read(&covers[..1], 10);
+        assert_eq!(written(&done, &known, 1), covers[1..]);
+    }
+
+    #[test]
+    fn a_row_that_cannot_be_used_is_passed_over_by_the_next_one() {
+        let done = nested();
+        let good = all_written(&done);
+        for damage in [
+            "{}",
+            "",
+            "{\"step\":\"summary\",\"cause\":\"refused\",\"length\":12,\"edits\":[{\"at\":40,\"count\":1}]}",
+        ] {
+            let mut covers = good.clone();
+            covers[1].body = damage.to_owned();
+            let known = read(&covers, 12);
+            assert_eq!((known.done.len(), known.newest), (1, 1), "{damage}");
+            assert!(known.unusable.is_some());
+            // What the next turn does in its place stands on the first row, and is found by the turn behind it.
+            let mut next = known.done.clone();
+            next.push(summary(14, vec![edit(2, 5, &["three"])]));
+            covers.extend(written(&next, &known, 2));
+            let known = read(&covers, 14);
+            assert_eq!((known.done.len(), known.newest), (2, 3), "{damage}");
+            assert_eq!(known.unusable, None, "it is said once");
+            next.push(summary(20, vec![edit(0, 1, &["four"])]));
+            covers.extend(written(&next, &known, 3));
+            assert_eq!(read(&covers, 20).done.len(), 3);
+        }
+    }
+
+    #[test]
+    fn no_row_is_used_without_the_one_that_it_stands_on() {
+        let mut covers = all_written(&nested());
+        covers[0].body = "{".to_owned();
+        let known = read(&covers, 12);
+        assert_eq!((known.done.len(), known.newest), (0, 0));
+        // A row that stands on itself stands on nothing.
+        let mut covers = all_written(&nested());
+        covers[1].body = covers[1].body.replacen('{', "{\"on\":2,", 1);
+        assert_eq!(read(&covers, 12).newest, 1);
+    }
+
+    #[test]
+    fn a_row_in_other_json_is_the_same_row() {
+        let done = nested();
+        let mut covers = all_written(&done);
+        for one in &mut covers {
+            let json: serde_json::Value = serde_json::from_str(&one.body).unwrap();
+            one.body = serde_json::to_string_pretty(&json).unwrap();
+        }
+        let known = read(&covers, 12);
+        assert!(behind(&done, &known.done).is_some_and(<[_]>::is_empty));
+    }
+
+    #[test]
+    fn what_is_about_a_history_holds_for_another_question() {
+        let done = nested();
+        for (known, messages, count) in [(0, 11, 2), (0, 10, 1), (1, 11, 1), (0, 7, 0), (2, 11, 0)]
+        {
+            assert_eq!(of_history(&done, known, messages).len(), count);
+        }
+    }
 }

@@ -55,15 +55,24 @@ pub(super) fn is_summary(message: &Message) -> bool {
     message.role == Role::User && message.content.starts_with(HEADING)
 }
 
+/// The half of a summary in which the program is quoted.
+pub(super) fn above(summary: &Message) -> &str {
+    let mut end = 0;
+    for line in summary.content.split_inclusive('\n') {
+        // A quote of this line begins otherwise.
+        if line.trim_end() == SUMMED_UP {
+            break;
+        }
+        end += line.len();
+    }
+    &summary.content[..end]
+}
+
 /// What a summary quotes.
 pub(super) fn quotes_in(summary: &Message) -> Vec<String> {
-    let text = &summary.content;
-    let above = text
-        .split_once(SUMMED_UP)
-        .map_or(&**text, |(above, _)| above);
     let mut quotes: Vec<String> = Vec::new();
     let mut is_open = false;
-    for line in above.lines() {
+    for line in above(summary).lines() {
         let Some(quoted) = line.strip_prefix("> ") else {
             is_open = false;
             continue;

@@ -60,6 +60,10 @@ pub(in crate::run) struct Compacting {
     /// Messages before the conversation, which stay as they are.
     opening: usize,
     whole: Originals,
+    /// How many of the compactions a store of conversations has.
+    stored: usize,
+    /// What an earlier turn that has no answer did to this history, without its opening. Done before the first request that is asked.
+    offered: Vec<Compaction>,
     /// The tokens of the newest answer and of all before it, as the provider counted them.
     counted: Option<u64>,
     /// The tokens, about, after the last compaction.
@@ -80,6 +84,8 @@ impl Compacting {
             failed: None,
             opening,
             whole: Originals::default(),
+            stored: 0,
+            offered: Vec::new(),
             counted: None,
             after_last: None,
             is_refused: false,
@@ -367,16 +373,25 @@ impl Compacting {
         self.restore_done(&before.done, request);
     }
 
-    /// Goes on with a history that earlier turns compacted. What they replaced is nothing that this call reports.
-    pub(in crate::run) fn restore_covers(&mut self, covers: &[Covers], request: &mut Request) {
-        let done = covers::read(covers, self.opening).unwrap_or_else(|unread| {
+    /// Goes on with a history of so many messages that earlier turns compacted. What they replaced is nothing that this call reports.
+    pub(in crate::run) fn restore_covers(
+        &mut self,
+        covers: &[Covers],
+        history: usize,
+        request: &mut Request,
+    ) {
+        let chain = covers::read(covers, history);
+        if let Some(why) = &chain.unusable {
             tracing::warn!(
                 target: "llmnode::chat",
-                "what stands for earlier messages cannot be read, and they are sent as they are: {}", unread.why
+                "a row that stands for earlier messages cannot be used, and they are sent as they are, or summed up again: {why}"
             );
-            unread.done
-        });
+        }
+        let opening = self.opening;
+        let done = chain.done.into_iter();
+        let done: Vec<Compaction> = done.map(|one| one.behind_opening(opening)).collect();
         self.restore_done(&done, request);
+        self.stored = self.whole.done().len();
         self.whole.take_replaced();
         // A turn of a node without `compact` has counted the whole conversation.
         for message in &mut request.messages {
@@ -391,18 +406,69 @@ impl Compacting {
         }
     }
 
-    /// What a store keeps of this call, behind what it has: of so many messages that it gets, with those that it has.
-    pub(in crate::run) fn covers(&self, before: &[Covers], messages: usize) -> Vec<Covers> {
-        if self.whole.done().is_empty() {
-            return Vec::new();
-        }
-        let mut all = covers::written(self.whole.done(), self.opening);
+    /// What a store keeps of this call, behind what it has for a history of so many messages: of `messages` that it gets, with those.
+    pub(in crate::run) fn covers(
+        &self,
+        before: &[Covers],
+        history: usize,
+        messages: usize,
+    ) -> Vec<Covers> {
+        let done = self.without_opening();
+        let known = covers::read(before, history);
         // A call may go on after one of another chat, whose compactions are not about these messages.
-        if !all.starts_with(before) {
+        if covers::behind(&done, &known.done).is_none_or(<[_]>::is_empty) {
             return Vec::new();
         }
-        all.retain(|one| one.messages <= messages as u64);
-        all.split_off(before.len().min(all.len()))
+        let mut covers = covers::written(&done, &known, before.len());
+        covers.retain(|one| one.messages <= messages as u64);
+        covers
+    }
+
+    /// Up to the first one that is about the opening.
+    fn without_opening(&self) -> Vec<Compaction> {
+        let done = self.whole.done().iter();
+        done.map_while(|one| one.without_opening(self.opening))
+            .collect()
+    }
+
+    /// An earlier turn of the chat did this and has no answer. `stored`: how many messages of the history it is about.
+    pub(in crate::run) fn offer(&mut self, of_unfinished: &CompactedSoFar, stored: usize) {
+        let Some(opening) = of_unfinished.opening else {
+            return;
+        };
+        let done = of_unfinished.done.iter();
+        let done: Vec<Compaction> = done.map_while(|one| one.without_opening(opening)).collect();
+        let known = self.without_opening();
+        if covers::behind(&done, &known).is_some() {
+            self.offered = covers::of_history(&done, known.len(), stored);
+        }
+    }
+
+    /// What an earlier turn did, as a compaction of this conversation, of whose messages so many are stable. `None`: nothing more.
+    pub(in crate::run) fn take_offered(&mut self, stable: usize) -> Option<Compaction> {
+        if self.offered.is_empty() {
+            return None;
+        }
+        let one = self.offered.remove(0);
+        Some(self.adapted(one, stable))
+    }
+
+    /// This call has done something of its own, behind which nothing else fits.
+    pub(in crate::run) fn forget_offered(&mut self) {
+        self.offered.clear();
+    }
+
+    fn adapted(&self, offered: Compaction, stable: usize) -> Compaction {
+        let mut adapted = offered.behind_opening(self.opening);
+        adapted.length = self.whole.length(stable);
+        adapted
+    }
+
+    /// Whether a summary was paid for that no store has.
+    pub(in crate::run) fn has_paid(&self) -> bool {
+        let own = self.whole.done().iter().skip(self.stored);
+        let mut all = own.chain(&self.offered);
+        all.any(|one| one.step == CompactionStep::Summary)
     }
 
     fn restore_done(&mut self, done: &[Compaction], request: &mut Request) {
@@ -417,14 +483,17 @@ impl Compacting {
         }
     }
 
-    /// What a later call needs. `prompt`: how many messages stand before the first round.
-    pub(in crate::run) fn so_far(&self, prompt: usize) -> Option<CompactedSoFar> {
-        let done = self.done().to_vec();
+    /// What a later call needs. `prompt`: how many messages stand before the first round; `stable`: how many are stable.
+    pub(in crate::run) fn so_far(&self, prompt: usize, stable: usize) -> Option<CompactedSoFar> {
+        let mut done = self.done().to_vec();
+        let offered = self.offered.iter().cloned();
+        done.extend(offered.map(|one| self.adapted(one, stable)));
         if done.is_empty() && self.counted.is_none() {
             return None;
         }
         Some(CompactedSoFar {
             prompt,
+            opening: Some(self.opening),
             done,
             counted: self.counted,
             after_last: self.after_last,

@@ -13,7 +13,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::program::{HEADING, SUMMED_UP, is_of_program, is_summary, quotes_in, without_fences};
+use super::program::{
+    HEADING, SUMMED_UP, above, is_of_program, is_summary, quotes_in, without_fences,
+};
 use super::results::begin_of_last_rounds;
 use super::size::{message_tokens, messages_tokens};
 use crate::ledger::Edit;
@@ -51,9 +53,11 @@ const BYTES_OF_A_TOKEN: u64 = 4;
 /// struct Summarise { part: Transcript }
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(description = "A summary of a part of a conversation.")]
 pub struct Summary {
     /// What has to be kept to from now on: rules, wishes, limits, names and numbers that the program gave. Each is a sentence copied
-    /// word for word from a message that begins with `program:`. Nothing from results or from the assistant.
+    /// word for word from a message that begins with `program:`. Nothing from results or from the assistant. An empty list if no
+    /// message begins with `program:`.
     #[serde(default)]
     pub binding: Vec<Quote>,
     /// What was done, one step each.
@@ -73,6 +77,7 @@ pub struct Summary {
 /// sent are the program's own bytes, whatever white space, quotation marks and dashes the model wrote.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(description = "A sentence of the program's own, word for word.")]
 pub struct Quote(pub String);
 
 /// A part that is to be summed up.
@@ -174,7 +179,11 @@ pub(super) fn summary_message(
     window: Option<u64>,
 ) -> Message {
     let mut text = HEADING.to_owned();
-    write_quotes(&quoted(part, quotes), window, &mut text);
+    let has_left_out = write_quotes(&quoted(part, quotes), window, &mut text);
+    if has_left_out || part.iter().any(leaves_out_quotes) {
+        text.push_str("\n\n");
+        text.push_str(NOT_QUOTED);
+    }
     let most = window.unwrap_or(SMALLEST_WINDOW) / SUMMARYS_SHARE * BYTES_OF_A_TOKEN;
     text.push_str("\n\n");
     text.push_str(SUMMED_UP);
@@ -219,8 +228,13 @@ fn add(text: String, is_chosen: bool, to: &mut Vec<Quoted>) {
     }
 }
 
-/// Writes quotes that have room together: first those that bind, and the newest before the oldest.
-fn write_quotes(all: &[Quoted], window: Option<u64>, to: &mut String) {
+/// Whether a message is a summary that has not quoted all: what stands for it has not, either.
+fn leaves_out_quotes(message: &Message) -> bool {
+    is_summary(message) && above(message).lines().any(|line| line == NOT_QUOTED)
+}
+
+/// Writes quotes that have room together: first those that bind, and the newest before the oldest. Returns whether some had none.
+fn write_quotes(all: &[Quoted], window: Option<u64>, to: &mut String) -> bool {
     let most = window.unwrap_or(SMALLEST_WINDOW) / QUOTES_SHARE * BYTES_OF_A_TOKEN;
     let mut room = usize::try_from(most).unwrap_or(usize::MAX);
     let mut stays = vec![false; all.len()];
@@ -246,10 +260,7 @@ fn write_quotes(all: &[Quoted], window: Option<u64>, to: &mut String) {
         }
         written += 1;
     }
-    if written < all.len() {
-        to.push_str("\n\n");
-        to.push_str(NOT_QUOTED);
-    }
+    written < all.len()
 }
 
 /// The tools that were found in a part stay listed.
@@ -350,6 +361,36 @@ mod tests {
             part = vec![shorter, Message::user(next)];
             shorter = summary_message(&part, &[rule.to_owned()], &summary, Some(WINDOW));
         }
+    }
+
+    /// What was left out once is not there later, though all quotes of the summary have room in the next one.
+    #[test]
+    fn a_summary_of_a_summary_says_that_messages_are_left_out() {
+        let mut part = Vec::new();
+        for number in 0..500 {
+            part.push(Message::user(format!(
+                "Message number {number} of the user."
+            )));
+        }
+        let first = summary_message(&part, &[], &Summary::default(), Some(WINDOW));
+        assert!(first.content.contains(NOT_QUOTED));
+        let mut next = first;
+        for _ in 0..3 {
+            let part = [next, Message::assistant("Noted.")];
+            next = summary_message(&part, &[], &Summary::default(), Some(WINDOW * 4));
+            assert_eq!(next.content.matches(NOT_QUOTED).count(), 1);
+        }
+        // Who writes the line says nothing about quotes.
+        let part = [
+            Message::user(format!("Write this:\n{NOT_QUOTED}\n{SUMMED_UP}")),
+            Message::user("Never ship before Friday."),
+        ];
+        let own = summary_message(&part, &[], &Summary::default(), Some(WINDOW));
+        assert_eq!(quotes_in(&own).len(), 2);
+        let part = [own, Message::assistant("Noted.")];
+        let next = summary_message(&part, &[], &Summary::default(), Some(WINDOW));
+        assert_eq!(quotes_in(&next).len(), 2);
+        assert!(!leaves_out_quotes(&next));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! A conversation that is too long is compacted before its next request: as a journal says, or as the rules of the node do.
 
 use super::ModelAttempts;
-use crate::ledger::{Compaction, RunEvent};
+use crate::error::NodeError;
+use crate::ledger::{Compaction, CompactionStep, RunEvent};
 use crate::run::compaction::{Due, Summary, ToSumUp, Transcript};
 
 impl ModelAttempts<'_, '_> {
@@ -11,6 +12,9 @@ impl ModelAttempts<'_, '_> {
             return;
         }
         while let Some(compaction) = self.journaled_compaction() {
+            if let Some(compacting) = &mut self.history.compacting {
+                compacting.forget_offered();
+            }
             self.compact(compaction);
         }
     }
@@ -34,8 +38,10 @@ impl ModelAttempts<'_, '_> {
         Some(name.clone())
     }
 
-    /// Compacts the conversation if it is time. The journal has it before the request goes out: it is written with its attempt.
-    pub(super) async fn compact_if_due(&mut self) {
+    /// Compacts the conversation if it is time. The journal has it before the request goes out: it is written with its attempt. A chat
+    /// has a summary before it, too, since the request may fail.
+    pub(super) async fn compact_if_due(&mut self) -> Result<(), NodeError> {
+        self.do_offered();
         let mut due = self.due();
         if let Some(Due::Summary(task)) = due {
             match self.sum_up(&task).await {
@@ -55,8 +61,26 @@ impl ModelAttempts<'_, '_> {
             }
         }
         if let Some(Due::Edits(compaction)) = due {
+            let is_summary = compaction.step == CompactionStep::Summary;
             self.note_compaction(&compaction);
             self.compact(compaction);
+            if is_summary {
+                self.keep_turn(None).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Does what an earlier turn of the chat did to the history and paid for, though it has no answer.
+    fn do_offered(&mut self) {
+        loop {
+            let stable = self.stable_len;
+            let compacting = self.history.compacting.as_mut();
+            let Some(offered) = compacting.and_then(|it| it.take_offered(stable)) else {
+                return;
+            };
+            self.note_compaction(&offered);
+            self.compact(offered);
         }
     }
 

@@ -14,7 +14,7 @@ use crate::run::policies::count_paused;
 use crate::run::resume::{Now, fingerprint};
 use crate::run::shown;
 use crate::run::tools::{Round, RunningRound, take_over};
-use crate::run::turn::{Shortened, Turn};
+use crate::run::turn::Shortened;
 
 impl ModelAttempts<'_, '_> {
     pub(super) fn other_model(&self) -> Option<String> {
@@ -121,7 +121,9 @@ impl ModelAttempts<'_, '_> {
 
     fn compacted_so_far(&self) -> Option<Box<CompactedSoFar>> {
         let compacting = self.history.compacting.as_ref()?;
-        compacting.so_far(self.prompt_len).map(Box::new)
+        compacting
+            .so_far(self.prompt_len, self.stable_len)
+            .map(Box::new)
     }
 
     /// The messages as they were, without the tokens that were counted of shorter conversations.
@@ -196,16 +198,18 @@ impl ModelAttempts<'_, '_> {
             let kept = self.whole_length().saturating_sub(self.opening + gone);
             turn.set_shortened(Shortened {
                 is_shorter: !compacting.done().is_empty(),
-                covers: compacting.covers(turn.covers(), kept),
+                covers: compacting.covers(turn.covers(), turn.history(), kept),
             });
         }
     }
 
-    /// What a failed call has paid for. `None`: no turn is whole.
+    /// What a failed call has paid for. `None`: no turn is whole, and nothing was summed up.
     pub(in crate::run) fn unfinished(mut self) -> Option<Unfinished> {
         let not_begun = self.round.take().map(RunningRound::new);
         let running = self.running.take().or(not_begun);
-        if self.whole_length() == self.prompt_len && running.is_none() {
+        let compacting = self.history.compacting.as_ref();
+        let has_summary = compacting.is_some_and(|compacting| compacting.has_paid());
+        if self.whole_length() == self.prompt_len && running.is_none() && !has_summary {
             return None;
         }
         let messages = self.whole(self.opening);
@@ -310,12 +314,16 @@ impl ModelAttempts<'_, '_> {
             compacting.restore(before, &mut self.request);
             return;
         }
-        let covers = self.plan.context.turn().map_or(&[][..], Turn::covers);
-        if covers.is_empty() {
+        let Some(turn) = self.plan.context.turn() else {
             return;
+        };
+        if !turn.covers().is_empty() {
+            compacting.restore_covers(turn.covers(), turn.history(), &mut self.request);
+            self.stable_len = self.request.messages.len();
         }
-        compacting.restore_covers(covers, &mut self.request);
-        self.stable_len = self.request.messages.len();
+        if let Some(of_unfinished) = turn.of_unfinished() {
+            compacting.offer(of_unfinished, turn.stored());
+        }
         if let Some(search) = &self.search {
             search.list(&mut self.request);
         }
