@@ -1,14 +1,14 @@
 //! Two agents of sixty turns on a server whose window is far too small for them, with a model of 0.5B that sums up by itself.
 //!
 //! They need Qwen2.5-Coder-0.5B-Instruct and some ten minutes:
-//! `LLMNODE_CONTEXT=2048 scripts/real-components --instruct-all cargo test -p llmnode -p llmnode-testkit --test real_llama sixty_turns -- --ignored --nocapture`.
+//! `LLMNODE_CONTEXT=2560 scripts/real-components --instruct-all cargo test -p llmnode -p llmnode-testkit --test real_llama sixty_turns -- --ignored --nocapture`.
 //! What such a model writes is reported; what the library promises whatever it writes is checked. The results are in
 //! docs/verification.md.
 
 use std::sync::{Arc, Mutex};
 
 use llmnode::prelude::*;
-use llmnode::{CompactionStep, Limits, Message, OpenAi, Toolset, Transcript};
+use llmnode::{CompactionStep, Limits, Message, OpenAi, ToolCall, Toolset, Transcript};
 use serde_json::{Value, json};
 
 use crate::support::key;
@@ -21,8 +21,12 @@ const IN_SYSTEM: &str = "Prices are in euros, without taxes.";
 const OF_USER: &str = "Never ship before Friday.";
 const PINNED: &str = "The customer's number is 4711-b.";
 
-/// A model that loses its way is asked to go on, this often at most.
-const MOST_CALLS: usize = 40;
+/// What the shop has. Each is asked for twice: its price, and how many there are.
+const ITEMS: [&str; 30] = [
+    "lamp", "rope", "tent", "knife", "kettle", "stove", "map", "compass", "boots", "gloves", "hat",
+    "coat", "torch", "bottle", "cup", "plate", "spoon", "fork", "blanket", "pillow", "bag", "belt",
+    "whistle", "mirror", "soap", "towel", "radio", "clock", "pen", "chair",
+];
 
 /// Sums up.
 #[llm_node(
@@ -36,16 +40,24 @@ struct Summarise {
     part: Transcript,
 }
 
-/// Reads a book page by page. Nobody says how large the window is: the server does when it refuses.
+#[llm_output]
+struct Figure {
+    /// The figure that was asked for.
+    number: u32,
+}
+
+/// Answers questions. Nobody says how large the window is: the server does when it refuses.
 #[llm_node(
-    system = "You read a book. For each page, call next_page again. Never write the pages yourself. Prices are in euros, without taxes.",
+    system = "You answer questions of customers of a shop. Call a tool for each question. Prices are in euros, without taxes.",
     prompt = "{question}",
-    turns = 80,
+    output = Figure,
+    turns = 6,
     compact(keep = 3, with = Summarise),
+    retries = 2,
     temperature = 0.0,
     max_tokens = 100
 )]
-struct Read<'a> {
+struct Ask<'a> {
     #[node(history)]
     history: &'a [Message],
     question: &'a str,
@@ -53,52 +65,65 @@ struct Read<'a> {
     tools: Toolset,
 }
 
-/// How many pages were read, and how often the tool ran.
-#[derive(Default)]
-struct Book {
-    read: Mutex<usize>,
+/// What tools did, in order.
+type Log = Arc<Mutex<Vec<String>>>;
+
+/// Prices and stocks, each with a text of about so many bytes.
+fn tools(log: &Log, bytes: usize) -> Toolset {
+    let mut tools = Toolset::new();
+    for (name, description) in [
+        ("price", "Returns the price of an item in cents."),
+        ("stock", "Returns how many pieces of an item are in stock."),
+    ] {
+        let log = Arc::clone(log);
+        let properties = json!({"item": {"type": "string", "description": "The item's name."}});
+        let schema = json!({"type": "object", "properties": properties, "required": ["item"]});
+        tools = tools.json_function(name, description, schema, move |arguments: Value| {
+            let item = arguments["item"].as_str().unwrap_or_default().to_owned();
+            log.lock().unwrap().push(format!("{name} {item}"));
+            let place = ITEMS.iter().position(|one| *one == item).unwrap_or(99);
+            let filler = "It comes in a box of wood. ".repeat(bytes / 27);
+            let said = format!("The {name} of {item} is {}. {filler}", 100 + place);
+            async move { Ok::<_, BoxError>(said) }
+        });
+    }
+    tools
 }
 
-/// The next page, of about so many bytes.
-fn tools(book: &Arc<Book>, bytes: usize) -> Toolset {
-    let book = Arc::clone(book);
-    let schema = json!({"type": "object", "properties": {}});
-    Toolset::new().json_function(
-        "next_page",
-        "Reads the next page of the book.",
-        schema,
-        move |_: Value| {
-            let mut read = book.read.lock().unwrap();
-            *read += 1;
-            let number = *read;
-            let text = format!("On page {number}, a lamp costs {} cents. ", 100 + number);
-            let filler = "The rope is ten metres long. ".repeat(bytes / 29);
-            let end = match number < TURNS {
-                true => "Call next_page for the next page.",
-                false => "This was the last page.",
-            };
-            async move { Ok::<_, BoxError>(format!("{text}{filler}{end}")) }
-        },
-    )
+fn question(number: usize) -> String {
+    let item = ITEMS[number % ITEMS.len()];
+    match number % 2 == number / ITEMS.len() % 2 {
+        true => format!("What is the price of the item {item} in cents?"),
+        false => format!("How many pieces of the item {item} are in stock?"),
+    }
 }
 
+/// Two questions that were answered as they should be: without them, this model writes prose.
 fn history() -> Vec<Message> {
+    let price = ToolCall::new("call_1", "price", r#"{"item": "candle"}"#);
+    let stock = ToolCall::new("call_2", "stock", r#"{"item": "candle"}"#);
+    let price_of = "What is the price of the item candle in cents?";
+    let stock_of = "How many pieces of the item candle are in stock?";
     vec![
-        Message::user(format!("Good morning. {OF_USER}")),
-        Message::assistant("Good morning! I shall keep that in mind."),
-        Message::user(PINNED).pinned(),
-        Message::assistant("Thank you."),
+        Message::user(format!("{OF_USER} {price_of}")),
+        Message::assistant("").calling([price]),
+        Message::tool("call_1", "The price of candle is 98."),
+        Message::assistant(r#"{"number": 98}"#),
+        Message::user(format!("{PINNED} {stock_of}")).pinned(),
+        Message::assistant("").calling([stock]),
+        Message::tool("call_2", "The stock of candle is 7."),
+        Message::assistant(r#"{"number": 7}"#),
     ]
 }
 
-/// The requests of the agent itself that the server answered, or refused as too long.
+/// The requests of the agent itself.
 fn own(wire: &Wire) -> Vec<Exchange> {
     let all = wire.exchanges().into_iter();
-    let is_own = |one: &Exchange| one.question.get("tools").is_some();
+    let is_own = |one: &Exchange| !one.messages()[0].to_string().contains("Sum up this part");
     all.filter(is_own).collect()
 }
 
-/// Bytes of each page, and the run's name.
+/// A conversation until its agent has made sixty requests. `bytes`: of a result.
 async fn agent(name: &str, bytes: usize, url: &str) {
     let wire = Wire::to(url).await;
     let model = OpenAi::builder()
@@ -108,57 +133,58 @@ async fn agent(name: &str, bytes: usize, url: &str) {
         .build()
         .unwrap();
     let run = Run::new(model).with_limits(Limits::new().requests(1_000));
-    let book = Arc::new(Book::default());
+    let log = Log::default();
     let mut history = history();
-    let mut calls = 0;
     let mut steps: Vec<CompactionStep> = Vec::new();
-    let mut question = "Read the whole book.";
-    while *book.read.lock().unwrap() < TURNS && calls < MOST_CALLS {
-        calls += 1;
-        let tools = tools(&book, bytes);
-        let node = Read {
+    let mut asked = 0;
+    let mut right = 0;
+    while own(&wire).len() < TURNS && asked < TURNS {
+        let question = question(asked);
+        let number = 100 + asked as u32 % ITEMS.len() as u32;
+        asked += 1;
+        let tools = tools(&log, bytes);
+        let node = Ask {
             history: &history,
-            question,
+            question: &question,
             tools,
         };
         match run.call(&node).report().await {
             Ok(report) => {
+                right += usize::from(report.value.number == number);
                 steps.extend(report.compacted.iter().map(|one| one.step));
                 history = report.history().unwrap();
             }
             Err(error) => {
                 assert_ne!(error.category(), Category::ContextLengthError, "{error}");
-                println!("{name}: {error}");
+                println!("{name}: {question} {error}");
             }
         }
-        question = "Go on: call next_page.";
     }
-    let read = *book.read.lock().unwrap();
     let own = own(&wire);
     let ledger = run.ledger().snapshot();
     let attempts = ledger.calls.iter().flat_map(|call| &call.attempts);
-    let called: usize = attempts
-        .map(|attempt| {
-            let tools = attempt.tools.iter();
-            tools.filter(|tool| tool.outcome == "ok").count()
-        })
-        .sum();
+    let called = attempts.flat_map(|attempt| &attempt.tools);
+    let called = called.filter(|tool| tool.outcome == "ok").count();
     let refused = own.iter().filter(|one| one.status == 400).count();
-    let summaries = steps
-        .iter()
-        .filter(|step| **step == CompactionStep::Summary);
-    let of_summaries = ledger.calls.iter().filter(|call| call.node == "Summarise");
+    let is_summary = |step: &&CompactionStep| **step == CompactionStep::Summary;
+    let summaries = steps.iter().filter(is_summary).count();
+    let tried = ledger.calls.iter().filter(|call| call.node == "summarise");
+    let log = log.lock().unwrap();
+    let mut distinct = log.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
     println!(
-        "{name}: {read} pages in {} requests and {calls} calls; {} summaries of {} that were asked for, {} times results were left out; \
-         {refused} refused as too long",
+        "{name}: {asked} questions, {right} right, {} requests, {} calls of tools, {} of them distinct; {summaries} summaries in {} calls, \
+         {} times results were left out; {refused} refused as too long",
         own.len(),
-        summaries.clone().count(),
-        of_summaries.count(),
-        steps.len() - summaries.count(),
+        log.len(),
+        distinct.len(),
+        tried.count(),
+        steps.len() - summaries,
     );
-    assert!(read >= TURNS, "{name}: {read} pages");
-    assert_eq!(called, read, "{name}: each call ran its tool once");
-    assert!(!steps.is_empty());
+    assert!(own.len() >= TURNS, "{name}: {} requests", own.len());
+    assert_eq!(called, log.len(), "{name}: each call ran its tool once");
+    assert!(!steps.is_empty(), "{name}: nothing was compacted");
     for one in own {
         let sent = one.question["messages"].to_string();
         for kept in [IN_SYSTEM, OF_USER, PINNED] {
@@ -168,13 +194,13 @@ async fn agent(name: &str, bytes: usize, url: &str) {
 }
 
 #[tokio::test]
-#[ignore = "needs scripts/real-components --instruct-all with LLMNODE_CONTEXT=2048, and ten minutes"]
+#[ignore = "needs scripts/real-components --instruct-all with LLMNODE_CONTEXT=2560, and ten minutes"]
 async fn two_agents_of_sixty_turns_end_within_a_small_window() {
     let Ok(url) = std::env::var("LLMNODE_QWEN_URL") else {
         return;
     };
     // The results of one are long enough to be left out, and those of the other have to be summed up.
-    let long = agent("long pages", 1_100, &url);
-    let short = agent("short pages", 250, &url);
+    let long = agent("long results", 1_080, &url);
+    let short = agent("short results", 250, &url);
     tokio::join!(long, short);
 }
