@@ -300,7 +300,7 @@ pub struct Prices {
     models: BTreeMap<String, Price>,
     /// Known in advance, so that no call looks through a list of thousands.
     faulty: BTreeSet<String>,
-    made: Option<String>,
+    created_on: Option<String>,
     tiers: Tiers,
 }
 
@@ -352,18 +352,18 @@ impl Prices {
             Box::new(Prices {
                 models: priced.collect(),
                 faulty: BTreeSet::new(),
-                made: self.made.clone(),
+                created_on: self.created_on.clone(),
                 tiers: Tiers::default(),
             })
         })
     }
 
-    fn from_models(models: BTreeMap<String, Price>, made: Option<String>) -> Prices {
+    fn from_models(models: BTreeMap<String, Price>, created_on: Option<String>) -> Prices {
         let faulty = models.iter().filter(|(name, price)| is_faulty(name, price));
         Prices {
             faulty: faulty.map(|(name, _)| name.clone()).collect(),
             models,
-            made,
+            created_on,
             tiers: Tiers::default(),
         }
     }

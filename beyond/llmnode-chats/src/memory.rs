@@ -120,10 +120,10 @@ impl Store for MemoryChats {
         messages: u64,
     ) -> BoxFuture<'a, Result<Vec<Covers>, NodeError>> {
         let tables = lock(&self.tables);
-        let own = tables.chats.get(chat).map(|chat| &*chat.covers);
-        let wanted = own.unwrap_or_default().iter();
-        let wanted = wanted.filter(|one| one.messages <= messages).cloned();
-        Box::pin(ready(Ok(wanted.collect())))
+        let covers = tables.chats.get(chat).map(|chat| &*chat.covers);
+        let covers = covers.unwrap_or_default().iter();
+        let found = covers.filter(|one| one.messages <= messages).cloned();
+        Box::pin(ready(Ok(found.collect())))
     }
 
     fn blobs<'a>(&'a self, hashes: &'a [String]) -> BoxFuture<'a, Result<Vec<Blob>, NodeError>> {

@@ -32,7 +32,7 @@ pub(crate) fn report(
         let help = match (&fault.proposal, &*fault.known) {
             (Some(meant), _) => Some(format!("did you mean {meant:?}?")),
             (None, []) => None,
-            (None, known) => Some(format!("there are: {}", known.join(", "))),
+            (None, names) => Some(format!("there are: {}", names.join(", "))),
         };
         let mark = AnnotationKind::Primary
             .span(locate(text, pointer))

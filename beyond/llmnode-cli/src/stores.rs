@@ -94,7 +94,7 @@ impl DocumentStore for Placeholder {
         never()
     }
 
-    fn known<'a>(
+    fn known_sources<'a>(
         &'a self,
         _: &'a str,
         _: &'a [Source],

@@ -137,7 +137,7 @@ impl EvaluationDiff {
 fn used<'a>(cases: impl Iterator<Item = &'a EvaluatedCase>) -> Usage {
     let mut usage = Usage::default();
     for case in cases {
-        usage += case.asked();
+        usage += case.total_usage();
     }
     usage
 }

@@ -154,8 +154,8 @@ impl EvaluationDiff {
         let score = format!("{:.3} → {:.3}", other.score, this.score);
         let used = format!(
             "{} → {}",
-            tokens_of(&other.asked(), f64::from(self.other_repeats.max(1))),
-            tokens_of(&this.asked(), f64::from(self.repeats.max(1)))
+            tokens_of(&other.total_usage(), f64::from(self.other_repeats.max(1))),
+            tokens_of(&this.total_usage(), f64::from(self.repeats.max(1)))
         );
         let times = format!(
             "{:.2} → {:.2}",

@@ -144,7 +144,7 @@ impl EvaluatedCase {
     }
 
     /// What it used, now or when the answers of a journal were asked for.
-    pub(super) fn asked(&self) -> Usage {
+    pub(super) fn total_usage(&self) -> Usage {
         let mut usage = self.usage;
         usage += self.replayed_usage;
         usage

@@ -404,7 +404,7 @@ fn a_baseline_that_nobody_can_have_measured_is_refused() {
     baseline(&path, &report(2, 1));
     let written = std::fs::read_to_string(&path).unwrap();
     let line = r#"{"case":"row-001","score":1.0,"tokens":12,"elapsed_ms":250.0}"#;
-    for (edited, said) in [
+    for (edited, message) in [
         (written.replace("1.0,", "5.0,"), "a score from 0 to 1"),
         (written.replace("1.0,", "-0.5,"), "a score from 0 to 1"),
         (written.replace("1.0,", "null,"), "invalid type: null"),
@@ -421,7 +421,7 @@ fn a_baseline_that_nobody_can_have_measured_is_refused() {
         std::fs::write(&path, edited).unwrap();
         let error = report(2, 1).against(&path).unwrap_err();
         assert!(matches!(error, GateError::Format { .. }), "{error}");
-        assert!(error.to_string().contains(said), "{error}");
+        assert!(error.to_string().contains(message), "{error}");
     }
     // What is only odd is read: a mark of the encoding, line ends of Windows, figures beyond all that was ever used.
     let odd = written

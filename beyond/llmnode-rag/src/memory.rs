@@ -266,8 +266,8 @@ impl StoredCollection {
     }
 
     /// What of these sources is stored as they are, and the vectors of their chunks.
-    fn known(&self, sources: &[Source]) -> KnownSources {
-        let mut known = KnownSources::default();
+    fn known_sources(&self, sources: &[Source]) -> KnownSources {
+        let mut known_sources = KnownSources::default();
         for source in sources {
             let unchanged = match self.sources.get(&source.name) {
                 Some(stored) if stored.fingerprint == source.fingerprint => {
@@ -275,16 +275,18 @@ impl StoredCollection {
                 }
                 _ => None,
             };
-            known.unchanged.push(unchanged);
+            known_sources.unchanged.push(unchanged);
             for chunk in &source.chunks {
                 if let Some(stored) = self.chunks.get(&chunk.id)
                     && let Some(vector) = self.matrix.row(stored.row)
                 {
-                    known.vectors.insert(chunk.id.clone(), vector.to_vec());
+                    known_sources
+                        .vectors
+                        .insert(chunk.id.clone(), vector.to_vec());
                 }
             }
         }
-        known
+        known_sources
     }
 
     fn by_words(&self, words: &[String], k: usize, filter: &Metadata) -> Vec<Hit> {
@@ -350,12 +352,12 @@ impl DocumentStore for MemoryStore {
         })
     }
 
-    fn known<'a>(
+    fn known_sources<'a>(
         &'a self,
         collection: &'a str,
         sources: &'a [Source],
     ) -> BoxFuture<'a, Result<KnownSources, NodeError>> {
-        Box::pin(async move { self.look(collection, |stored| stored.known(sources)) })
+        Box::pin(async move { self.look(collection, |stored| stored.known_sources(sources)) })
     }
 
     fn upsert<'a>(

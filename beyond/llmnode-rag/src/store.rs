@@ -26,7 +26,7 @@ pub trait DocumentStore: Send + Sync {
     ) -> BoxFuture<'a, Result<(), NodeError>>;
 
     /// Returns what the collection knows of these sources, so that nothing is embedded twice.
-    fn known<'a>(
+    fn known_sources<'a>(
         &'a self,
         collection: &'a str,
         sources: &'a [Source],
@@ -313,12 +313,12 @@ impl<T: DocumentStore + ?Sized> DocumentStore for Arc<T> {
         (**self).open(collection, space)
     }
 
-    fn known<'a>(
+    fn known_sources<'a>(
         &'a self,
         collection: &'a str,
         sources: &'a [Source],
     ) -> BoxFuture<'a, Result<KnownSources, NodeError>> {
-        (**self).known(collection, sources)
+        (**self).known_sources(collection, sources)
     }
 
     fn upsert<'a>(

@@ -114,7 +114,7 @@ impl Ingest {
         } = &*self.docs;
         let KnownSources {
             unchanged, vectors, ..
-        } = store.known(name, &sources).await?;
+        } = store.known_sources(name, &sources).await?;
         let mut report = IngestReport::default();
         let mut changed = Vec::new();
         for (index, source) in sources.into_iter().enumerate() {

@@ -33,7 +33,7 @@ pub(crate) struct App {
     inner: Mutex<Inner>,
     events: broadcast::Sender<Arc<str>>,
     pub(crate) pages: Arc<Semaphore>,
-    stepped: Notify,
+    step_ended: Notify,
 }
 
 struct Inner {
@@ -73,7 +73,7 @@ impl App {
             }),
             events: broadcast::Sender::new(BEHIND),
             pages: Arc::new(Semaphore::new(PAGES)),
-            stepped: Notify::new(),
+            step_ended: Notify::new(),
         };
         Ok(app)
     }
@@ -132,8 +132,8 @@ impl App {
     }
 
     /// A step began or ended: it is drawn soon.
-    pub(crate) fn stepped(&self) {
-        self.stepped.notify_one();
+    pub(crate) fn step_ended(&self) {
+        self.step_ended.notify_one();
     }
 
     fn draw_step(&self) {
@@ -145,7 +145,7 @@ impl App {
 
     pub(crate) async fn draw_steps(self: Arc<Self>) {
         loop {
-            self.stepped.notified().await;
+            self.step_ended.notified().await;
             self.draw_step();
             tokio::time::sleep(DRAW).await;
         }

@@ -64,7 +64,7 @@ pub(crate) struct Decision {
     pub(crate) result: String,
     /// What was typed as the answer to a question, by its members.
     #[serde(default)]
-    pub(crate) asked: Option<Map<String, Value>>,
+    pub(crate) typed: Option<Map<String, Value>>,
     /// The arguments of a program.
     #[serde(default)]
     pub(crate) values: Option<Box<RawValue>>,
@@ -214,7 +214,7 @@ fn without_reason(decision: &Decision) -> Result<(), NodeError> {
 /// JSON if it is exactly that, else a text.
 fn result(call: &WaitingCall, decision: Decision) -> Result<Value, NodeError> {
     without_reason(&decision)?;
-    if let (Some(question), Some(typed)) = (&call.question, decision.asked) {
+    if let (Some(question), Some(typed)) = (&call.question, decision.typed) {
         return form::answer(question, typed).map_err(refused);
     }
     let text = &decision.result;

@@ -305,7 +305,7 @@ async fn once(
     };
     let mut call = run
         .flow(graph)
-        .on_step(|_| app.stepped())
+        .on_step(|_| app.step_ended())
         .on_event(|position, event| written(app, position, event))
         .record(&live);
     if let Some(paused) = decided {

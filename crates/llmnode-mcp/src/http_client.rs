@@ -571,7 +571,7 @@ fn content_type(headers: &HeaderMap) -> Option<&str> {
     Some(
         types
             .into_iter()
-            .find(|known| known.eq_ignore_ascii_case(value))
+            .find(|media_type| media_type.eq_ignore_ascii_case(value))
             .unwrap_or(value),
     )
 }

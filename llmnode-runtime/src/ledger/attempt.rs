@@ -345,8 +345,8 @@ impl<'c> OpenAttempt<'c> {
         }
     }
 
-    /// Completes the record and commits it, once. `goes_on`: the provider answers all the same.
-    fn close(&mut self, category: Option<Category>, goes_on: bool) {
+    /// Completes the record and commits it, once. `continues`: the provider answers all the same.
+    fn close(&mut self, category: Option<Category>, continues: bool) {
         if !self.answered && self.so_far.is_some() {
             self.broke_off(None, None);
         }
@@ -364,7 +364,7 @@ impl<'c> OpenAttempt<'c> {
         // Entered, not `in_scope`: a closure would move the record, which is large, twice more.
         let _entered = self.span().enter();
         self.log(&record);
-        self.call.commit(record, goes_on);
+        self.call.commit(record, continues);
     }
 
     fn cost(&self, record: &AttemptRecord) -> Option<f64> {
@@ -395,8 +395,8 @@ impl Drop for OpenAttempt<'_> {
         if self.begun {
             // What a batch was given goes on: in the journal, the attempt has no
             // end, and a later process reads its answer.
-            let goes_on = self.is_in_batch() && !self.answered;
-            self.close(Some(Category::Cancelled), goes_on);
+            let continues = self.is_in_batch() && !self.answered;
+            self.close(Some(Category::Cancelled), continues);
         }
     }
 }

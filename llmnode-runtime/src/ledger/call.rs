@@ -622,7 +622,7 @@ impl<'r> CallGuard<'r> {
 
     /// Puts the record of an attempt into the ledger, tells all who listen, and
     /// keeps it for the record of the call.
-    pub(super) fn commit(&self, record: AttemptRecord, goes_on: bool) {
+    pub(super) fn commit(&self, record: AttemptRecord, continues: bool) {
         let now = self.now();
         let busy = lock(&self.state).take_busy_time(now);
         self.ledger.add_attempt(self.slot, &record, busy);
@@ -632,7 +632,7 @@ impl<'r> CallGuard<'r> {
         self.emit(&RunEvent::AttemptEnded {
             call: self.info(),
             attempt: &record,
-            goes_on,
+            continues,
         });
         let mut state = lock(&self.state);
         // `push` would make room for four, but most calls make one attempt.

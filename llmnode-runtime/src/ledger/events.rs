@@ -20,6 +20,12 @@
 //!
 //! In which order they come is said at [`RunEvent`].
 //!
+//! A new event is a variant of it, emitted in one place by the guard that it happens to. The listeners that want it get an arm:
+//! the journal in `crates/llmnode-flow/src/journal/recorder.rs`, with a record in `record.rs` beside it that older readers can pass by;
+//! the page in `beyond/llmnode-page/src/collect.rs`; flows in `crates/llmnode-flow/src/flow/watchers.rs`; hooks of the program in
+//! `hooks.rs`. All others pass it by. What the ledger and the spans show of it is a field of the record that is committed with it
+//! (`record.rs`, `spans`), not an arm.
+//!
 //! To be awaited is the journal's alone (`Recorder::write`): a request that was not
 //! written down could be paid twice. All others are told and not waited for, and
 //! may be told from a destructor: a future that is dropped ends what it has begun.
@@ -199,13 +205,13 @@ pub enum RunEvent<'e> {
         attempt: AttemptId,
         answer: AnswerEvent<'e>,
     },
-    /// An attempt has ended, in whatever way, and is in the ledger. `goes_on`:
+    /// An attempt has ended, in whatever way, and is in the ledger. `continues`:
     /// nobody waits for it any more, but the provider answers it all the same, and
     /// a later process reads that.
     AttemptEnded {
         call: CallInfo<'e>,
         attempt: &'e AttemptRecord,
-        goes_on: bool,
+        continues: bool,
     },
     /// The request did not go out after all.
     AttemptForgotten(AttemptId),

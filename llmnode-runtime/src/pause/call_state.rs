@@ -6,8 +6,8 @@ use llmnode_model::ext::SentPrompt;
 use llmnode_model::{Message, ProviderState, ToolCall};
 use serde::{Deserialize, Serialize};
 
-use super::asked::Asked;
 use super::decision::Decision;
+use super::questions::Asked;
 use super::shown::Shown;
 use crate::ledger::Compaction;
 use crate::position::Position;

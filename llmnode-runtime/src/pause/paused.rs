@@ -11,10 +11,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::approval::Approval;
-use super::asked::Asked;
 use super::call_state::{CallState, Conversation, OpenCall, Paused};
 use super::claims::Claim;
 use super::decision::Decision;
+use super::questions::Asked;
 use super::waiting::{WaitingCall, segment};
 use crate::error::NodeError;
 use crate::format;
@@ -51,17 +51,17 @@ impl Paused {
                         wants_result,
                     ));
                 }
-                CallState::Asked(asked) => {
+                CallState::Asked(questions) => {
                     let node = &self.0.node;
-                    for (name, question) in asked.open() {
+                    for (name, question) in questions.open() {
                         let shown = WaitingCall::shown(
                             id.clone(),
                             node.clone(),
                             &call.name,
-                            &asked.arguments,
+                            &questions.arguments,
                             false,
                         );
-                        to.push(shown.asking(name, question));
+                        to.push(shown.with_question(name, question));
                     }
                 }
                 CallState::Ended { .. } | CallState::Approval(_) | CallState::Answer(_) => {}
@@ -87,7 +87,7 @@ impl Paused {
             calls,
             ..
         } = &*self.0;
-        let calls: Vec<Value> = calls.iter().map(asked).collect();
+        let calls: Vec<Value> = calls.iter().map(undecided).collect();
         sha256_hex(
             json!([node, fingerprint, root, turns, messages, content, calls])
                 .to_string()
@@ -143,8 +143,8 @@ impl Paused {
     }
 
     fn settle(mut self, id: &str, decision: Option<Decision>) -> Result<Self, NodeError> {
-        if let Some((asked, name)) = self.find_question(id) {
-            match asked.settle(|other: &str| segment(other) == name, decision.clone()) {
+        if let Some((questions, name)) = self.find_question(id) {
+            match questions.settle(|other: &str| segment(other) == name, decision.clone()) {
                 Ok(true) => return Ok(self),
                 Ok(false) => {}
                 Err(why) => return Err(refused_decision(format!("the call {id:?}: {why}"))),
@@ -184,7 +184,7 @@ impl Paused {
     fn find_question<'i>(&mut self, id: &'i str) -> Option<(&mut Asked, &'i str)> {
         let (call, name) = id.rsplit_once('/')?;
         match self.find(call)? {
-            CallState::Asked(asked) => Some((asked, name)),
+            CallState::Asked(questions) => Some((questions, name)),
             _ => None,
         }
     }
@@ -280,15 +280,15 @@ impl Paused {
     }
 }
 
-/// A call as it stood before anything was decided.
-fn asked(open: &OpenCall) -> Value {
+/// A call as it was before anything was decided.
+fn undecided(open: &OpenCall) -> Value {
     let OpenCall { call, state } = open;
     let state = match state {
         CallState::Ended { message, failed } => json!([message, failed]),
         CallState::Approval(_) => json!("approval"),
         CallState::Answer(_) => json!("answer"),
         CallState::Within(paused) => json!(paused.id()),
-        CallState::Asked(asked) => json!(["asked", asked.identity()]),
+        CallState::Asked(questions) => json!(["asked", questions.identity()]),
     };
     json!([call, state])
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use llmnode_reader::text::{is_hidden, visible};
 use serde::{Deserialize, Serialize};
 
-use super::asked::Question;
+use super::questions::Question;
 
 /// The call of a tool that waits for an [`Approval`](crate::Approval), or for the result of a tool without a body.
 ///
@@ -75,7 +75,7 @@ impl WaitingCall {
     }
 
     /// A tool's question. Its id ends with the tool's own name of it.
-    pub(crate) fn asking(mut self, name: &str, question: &Question) -> Self {
+    pub(crate) fn with_question(mut self, name: &str, question: &Question) -> Self {
         self.id = format!("{}/{}", self.id, segment(name));
         self.question = Some(question.clone());
         self

@@ -93,7 +93,7 @@ impl Prices {
 
     /// Returns the day on which the list was made, such as `"2026-11-27"`, if its file says so. LiteLLM's does not.
     pub fn made(&self) -> Option<&str> {
-        self.made.as_deref()
+        self.created_on.as_deref()
     }
 }
 

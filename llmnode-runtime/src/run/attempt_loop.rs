@@ -15,7 +15,7 @@ use crate::error::NodeError;
 use crate::ledger::{AttemptKind, CallGuard};
 use crate::limits::Deadline;
 use crate::pause::Unfinished;
-use crate::settings::{FailedAttempt, Next, Progress, Resolved};
+use crate::settings::{AfterFailure, FailureFacts, Progress, Resolved};
 use crate::validate::AttemptInfo;
 
 pub(super) struct CallPlan<'r> {
@@ -27,16 +27,16 @@ pub(super) struct CallPlan<'r> {
 }
 
 impl<'r> CallPlan<'r> {
-    /// `own`: the call's own deadline; the context's becomes the earliest of all.
+    /// `call_deadline`: the call's own deadline; the context's becomes the earliest of all.
     pub(super) fn new(
         context: CallContext<'r>,
         settings: Resolved<'r>,
-        own: &'r Option<Deadline>,
+        call_deadline: &'r Option<Deadline>,
     ) -> Self {
         let in_batch = context.batches().is_some();
         // Deadlines around a map over a batch API bound the map itself.
         let around = context.deadline.filter(|_| !in_batch);
-        let earliest = own
+        let earliest = call_deadline
             .iter()
             .chain(around)
             .min_by_key(|deadline| deadline.end());
@@ -46,9 +46,9 @@ impl<'r> CallPlan<'r> {
                 ..context
             },
             settings,
-            deadline: own.as_ref(),
+            deadline: call_deadline.as_ref(),
             stopped: in_batch.then(|| {
-                let of_deadline = own.as_ref().and_then(Deadline::stopped);
+                let of_deadline = call_deadline.as_ref().and_then(Deadline::stopped);
                 of_deadline.map(Arc::clone).unwrap_or_default()
             }),
         }
@@ -180,7 +180,7 @@ pub(super) trait Attempts: Send {
         &mut self,
         one: &PlannedAttempt,
         failure: &mut Failure,
-        next: &Next,
+        next: &AfterFailure,
     ) -> Result<(), NodeError>;
 
     fn model(&self) -> Option<String> {
@@ -207,19 +207,21 @@ pub(super) trait Attempts: Send {
     }
 }
 
+/// Tries until there is an output, a handoff or an end. One round of the loop:
+///
+/// 1. One try. If it succeeds, its record is committed. An output ends the loop; calls of tools are executed, and the next turn
+///    begins.
+/// 2. After a failure, its stack decides what follows ([`Progress::after`]): the loop itself knows no categories.
+/// 3. Only then is the try told that it failed, since what follows is part of its record and of the feedback to the model, which
+///    is appended only if the same model is asked again.
+/// 4. The next try is planned, or the loop ends with the failure.
 pub(super) async fn run(
     plan: &CallPlan<'_>,
     attempts: &mut impl Attempts,
 ) -> Result<(), AttemptsError> {
-    let CallPlan {
-        context: CallContext {
-            limits, deadline, ..
-        },
-        settings,
-        ..
-    } = plan;
-    let mut progress = Progress::new(&settings.stacks, attempts.model());
-    let (mut kind, mut wait) = (AttemptKind::First, Duration::ZERO);
+    let mut progress = Progress::new(&plan.settings.stacks, attempts.model());
+    let mut kind = AttemptKind::First;
+    let mut wait = Duration::ZERO;
     loop {
         let one = PlannedAttempt {
             kind,
@@ -243,31 +245,10 @@ pub(super) async fn run(
             (kind, wait) = (AttemptKind::Turn, Duration::ZERO);
             continue;
         };
-        let Failure {
-            category,
-            retry: decision,
-            retry_after,
-            too_late,
-            ..
-        } = failure;
-        let repeats = attempts
-            .repeats(&failure)
-            .filter(|_| settings.stop_on_repeat());
-        let time_left = limits.time_left(*deadline);
-        let takes_a_turn = !failure.violations.is_empty();
-        let gets_shorter = category == Category::ContextLengthError && attempts.gets_shorter();
-        let failed = FailedAttempt {
-            category,
-            decision,
-            retry_after,
-            repeats,
-            time_left,
-            too_late,
-            is_bounded: decision == Some(Retry::Adapted) && (takes_a_turn || gets_shorter),
-        };
-        let (next, note) = progress.after(&failed, &mut || attempts.grant());
+        let facts = failure_facts(&failure, plan, attempts);
+        let (next, note) = progress.after(&facts, &mut || attempts.grant());
         // The error says it once: what it begins with, or the line of its last attempt.
-        let is_of_the_call = failed.repeats.is_some() && next == Next::Bubble;
+        let is_of_the_call = facts.repeats.is_some() && next == AfterFailure::Bubble;
         if !is_of_the_call {
             failure.add(&note);
         }
@@ -276,18 +257,39 @@ pub(super) async fn run(
             failure.add(&note);
         }
         (kind, wait) = match next {
-            Next::Again { kind, wait } => (kind, wait),
-            Next::Model(name) => {
+            AfterFailure::Again { kind, wait } => (kind, wait),
+            AfterFailure::Model(name) => {
                 attempts.change_model(&name)?;
                 (AttemptKind::FallbackModel, Duration::ZERO)
             }
-            Next::Fallback => {
+            AfterFailure::Fallback => {
                 return Err(AttemptsError {
                     error: failure.into_error(),
                     falls_back: true,
                 });
             }
-            Next::Bubble => return Err(failure.into_error().into()),
+            AfterFailure::Bubble => return Err(failure.into_error().into()),
         };
+    }
+}
+
+/// What of a failure, and of the time that is left, decides what follows it.
+fn failure_facts(
+    failure: &Failure,
+    plan: &CallPlan<'_>,
+    attempts: &mut impl Attempts,
+) -> FailureFacts {
+    let context = &plan.context;
+    let repeats = attempts.repeats(failure);
+    let takes_a_turn = !failure.violations.is_empty();
+    let gets_shorter = failure.category == Category::ContextLengthError && attempts.gets_shorter();
+    FailureFacts {
+        category: failure.category,
+        decision: failure.retry,
+        retry_after: failure.retry_after,
+        repeats: repeats.filter(|_| plan.settings.stop_on_repeat()),
+        time_left: context.limits.time_left(context.deadline),
+        too_late: failure.too_late,
+        is_bounded: failure.retry == Some(Retry::Adapted) && (takes_a_turn || gets_shorter),
     }
 }

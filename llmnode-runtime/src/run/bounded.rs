@@ -205,12 +205,13 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
                     break;
                 }
                 // Not polled again: it may panic every time.
-                Err(said) => {
+                Err(panic_message) => {
                     self.source = None;
                     self.begun += 1;
-                    return Some(
-                        self.ended(self.begun - 1, R::failed(NodeError::items_panicked(&said))),
-                    );
+                    return Some(self.ended(
+                        self.begun - 1,
+                        R::failed(NodeError::items_panicked(&panic_message)),
+                    ));
                 }
             }
         }

@@ -737,7 +737,7 @@ fn start<'a, 'r: 'a>(
             } else {
                 scope.span().clone()
             };
-            let own = CallExtensions {
+            let extensions = CallExtensions {
                 listener,
                 turn: turn_of(&options),
                 handoff: None,
@@ -745,7 +745,7 @@ fn start<'a, 'r: 'a>(
             };
             let continued = origin.as_deref();
             let execution = execution(
-                (core, &caller, &own),
+                (core, &caller, &extensions),
                 continued,
                 &scope,
                 settings,
@@ -754,7 +754,7 @@ fn start<'a, 'r: 'a>(
             let mut execution = pin!(execution.instrument(span));
             poll_fn(|cx| {
                 catch_panic(|| execution.as_mut().poll(cx))
-                    .unwrap_or_else(|said| Poll::Ready(Err(panicked(&said))))
+                    .unwrap_or_else(|panic_message| Poll::Ready(Err(panicked(&panic_message))))
             })
             .await
         };
@@ -780,7 +780,7 @@ fn start<'a, 'r: 'a>(
     reason = "an `async fn` stores its arguments twice"
 )]
 fn execution<'r>(
-    (core, caller, own): (&'r RunCore, &'r Caller<'r>, &'r CallExtensions<'r>),
+    (core, caller, extensions): (&'r RunCore, &'r Caller<'r>, &'r CallExtensions<'r>),
     continued: Option<&'r Origin<'r>>,
     call: &'r CallGuard<'r>,
     settings: &'r Settings,
@@ -810,12 +810,12 @@ fn execution<'r>(
             limits,
             deadline,
             flow,
-            own: Some(own),
+            extensions: Some(extensions),
             attempt,
             origin,
             item,
         };
-        if own.turn.is_some() && !retries_itself {
+        if extensions.turn.is_some() && !retries_itself {
             return Err(without_conversation());
         }
         if retries_itself {
@@ -920,18 +920,18 @@ fn labels(core: &RunCore, caller: &Caller<'_>, settings: &Settings) -> Labels {
 }
 
 fn named(core: &RunCore, node: &dyn ErasedExec<'_, '_>) -> Result<(NodeKey, Instant), NodeError> {
-    catch_panic(|| (node.key(), core.clock.now())).map_err(|said| {
+    catch_panic(|| (node.key(), core.clock.now())).map_err(|panic_message| {
         NodeError::new(
             Category::Panic,
-            format!("the node's name or the run's clock panicked: {said}"),
+            format!("the node's name or the run's clock panicked: {panic_message}"),
         )
     })
 }
 
-fn panicked(said: &str) -> NodeError {
+fn panicked(message: &str) -> NodeError {
     NodeError::new(
         Category::Panic,
-        format!("the node, its output or its model panicked: {said}"),
+        format!("the node, its output or its model panicked: {message}"),
     )
 }
 
@@ -949,14 +949,14 @@ fn limits<'r>(
 ) -> Result<CallLimits<'r>, NodeError> {
     // Finds endless recursion before the stack overflows.
     NodeError::check_nesting("calls", scope.depth, || scope.path())?;
-    let mut own = Limits::new();
+    let mut limits = Limits::new();
     for level in levels.iter().filter(|level| !level.limits.is_empty()) {
-        own = own.or(level.limits);
+        limits = limits.or(level.limits);
     }
     CallLimits::begin(
         scope.node(),
         node,
-        own,
+        limits,
         caller.limits(),
         &core.limits,
         &*core.clock,

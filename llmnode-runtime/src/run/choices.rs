@@ -175,7 +175,7 @@ fn members_of<'v>(
     let named = members.get(name);
     let near = members
         .iter()
-        .filter(move |(known, _)| named.is_none() && same_letters(known, name));
+        .filter(move |(member, _)| named.is_none() && same_letters(member, name));
     named.into_iter().chain(near.map(|(_, member)| member))
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct CallContext<'r> {
     pub(super) deadline: Option<&'r Deadline>,
     pub(super) flow: Option<&'r FlowContext<'r>>,
     /// Not inherited by inner calls.
-    pub(super) own: Option<&'r CallExtensions<'r>>,
+    pub(super) extensions: Option<&'r CallExtensions<'r>>,
     pub(super) attempt: AttemptInfo,
     pub(super) origin: Option<&'r Origin<'r>>,
     /// The item of the innermost map around it.
@@ -51,7 +51,7 @@ pub(super) struct CallExtensions<'r> {
 
 impl<'r> CallContext<'r> {
     pub(super) fn listener(&self) -> Option<&'r Listener<'r>> {
-        self.own?.listener
+        self.extensions?.listener
     }
 
     /// Set in a map over a batch API.
@@ -60,11 +60,11 @@ impl<'r> CallContext<'r> {
     }
 
     pub(super) fn turn(&self) -> Option<&'r Turn<'r>> {
-        self.own?.turn
+        self.extensions?.turn
     }
 
     pub(super) fn handoff(&self) -> Option<&'r HandoffSlot> {
-        self.own?.handoff
+        self.extensions?.handoff
     }
 }
 

@@ -49,11 +49,15 @@ pub(super) struct Target<'r> {
 }
 
 impl RunCore {
-    /// A registered name selects its model; any other is an id for `own`, the node's model or the run's.
-    pub(super) fn target<'r>(&'r self, name: Option<&str>, own: &'r dyn ChatModel) -> Target<'r> {
+    /// A registered name selects its model; any other is an id for `default_model`, the node's model or the run's.
+    pub(super) fn target<'r>(
+        &'r self,
+        name: Option<&str>,
+        default_model: &'r dyn ChatModel,
+    ) -> Target<'r> {
         let registered = name.and_then(|name| self.models.get(name));
         Target {
-            model: registered.map_or(own, |(model, _)| &**model),
+            model: registered.map_or(default_model, |(model, _)| &**model),
             name: name.map(str::to_owned),
             settings: registered.map(|(_, settings)| settings),
         }
@@ -131,14 +135,17 @@ impl RunCore {
         held.filter(|_| !self.limits.ignored)
     }
 
-    /// The name that leads to the same model again; for `own`, its id.
-    pub(super) fn model_name(&self, target: &Target<'_>, own: &dyn ChatModel) -> Option<String> {
-        let own = || {
-            own.model()
-                .filter(|id| !self.models.contains_key(*id))
+    /// The name that leads to the same model again; for `default_model`, its id.
+    pub(super) fn model_name(
+        &self,
+        target: &Target<'_>,
+        default_model: &dyn ChatModel,
+    ) -> Option<String> {
+        target.name.clone().or_else(|| {
+            let id = default_model.model();
+            id.filter(|id| !self.models.contains_key(*id))
                 .map(str::to_owned)
-        };
-        target.name.clone().or_else(own)
+        })
     }
 
     /// Says that a name may be misspelt. Empty if there is no name, a registered one, or no registered model.
@@ -177,11 +184,11 @@ impl Target<'_> {
 
     /// Before the model answers, most reliable first. If the request names a model, the handle's id may be another's.
     pub(super) fn names<'a>(&'a self, request: &'a Request) -> [Option<&'a str>; 3] {
-        let asked = request.model.as_deref();
+        let requested = request.model.as_deref();
         [
-            asked,
+            requested,
             self.name.as_deref(),
-            self.model.model().filter(|_| asked.is_none()),
+            self.model.model().filter(|_| requested.is_none()),
         ]
     }
 
@@ -192,8 +199,8 @@ impl Target<'_> {
         settings: &Resolved<'_>,
         prices: &Prices,
     ) -> Option<u64> {
-        let said = self.stated_window(request, settings, prices);
-        said.into_iter().chain(self.model.window(request)).min()
+        let stated = self.stated_window(request, settings, prices);
+        stated.into_iter().chain(self.model.window(request)).min()
     }
 
     /// The same without what a refusal has named, so that every process comes to the same.

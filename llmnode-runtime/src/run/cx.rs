@@ -114,7 +114,7 @@ impl<'r, S: ?Sized> Cx<'r, S> {
             .context
             .settings
             .deadline
-            .and_then(|given| Deadline::of_call(self.context.call, given));
+            .and_then(|time| Deadline::of_call(self.context.call, time));
         let calls = pin!(calls);
         let Some(deadline) = deadline else {
             return Ok(calls.await?);

@@ -10,7 +10,7 @@ use super::failure::Failure;
 use crate::error::NodeError;
 use crate::ledger::{CallGuard, UsedFallback};
 use crate::limits::Deadline;
-use crate::settings::{Next, NodeKind, Progress, Resolved, Settings};
+use crate::settings::{AfterFailure, NodeKind, Progress, Resolved, Settings};
 use crate::validate::AttemptInfo;
 
 /// In a box, since only nodes that ask no model need its room in the call.
@@ -30,10 +30,10 @@ pub(super) fn exec_with_attempts<'a>(
         if let Some(listener) = context.listener() {
             listener.set_schema(None)?;
         }
-        let own = settings
+        let call_deadline = settings
             .deadline()
-            .and_then(|given| Deadline::of_call(call, given));
-        let plan = CallPlan::new(*context, settings, &own);
+            .and_then(|time| Deadline::of_call(call, time));
+        let plan = CallPlan::new(*context, settings, &call_deadline);
         let mut executing = ExecAttempts {
             context: &plan.context,
             node,
@@ -61,8 +61,12 @@ fn record_fallback(call: &CallGuard<'_>, outcome: Result<(), BoxError>) -> Resul
         Err(error) => NodeError::of_execution(error),
     };
     // The record is complete only when the call ends.
-    let own = error.record().is_some_and(|record| record.id == call.id);
-    Err(if own { error.without_record() } else { error })
+    let is_own = error.record().is_some_and(|record| record.id == call.id);
+    Err(if is_own {
+        error.without_record()
+    } else {
+        error
+    })
 }
 
 struct ExecAttempts<'r, 'n, 'o> {
@@ -96,7 +100,7 @@ impl Attempts for ExecAttempts<'_, '_, '_> {
         &mut self,
         one: &PlannedAttempt,
         failure: &mut Failure,
-        _: &Next,
+        _: &AfterFailure,
     ) -> Result<(), NodeError> {
         self.failed = self.failed.saturating_add(1);
         self.context

@@ -126,8 +126,8 @@ impl Handoff {
             });
             results.extend(result);
         }
-        let asked = Message::assistant(self.content.as_str()).calling(calls);
-        let mut messages = vec![asked.carrying(self.carried.clone())];
+        let calling = Message::assistant(self.content.as_str()).calling(calls);
+        let mut messages = vec![calling.carrying(self.carried.clone())];
         messages.extend(results);
         messages
     }

@@ -1,4 +1,17 @@
 //! Many calls side by side, with a bound.
+//!
+//! Nodes come in one at a time, and results go out. The life of an item:
+//!
+//! 1. It is taken when the map has room for one more call (`map_control.rs`); the first may have to go alone (`warm_up.rs`).
+//! 2. A call asks it (`call`, below). Before each request it passes the gate, where all requests for the same endpoint, key and
+//!    model line up (`at_gate.rs`; the gate itself is `crates/llmnode-model/src/gate`).
+//! 3. A 429 closes the gate. The gate alone decides when it goes on: once the wait that the server asked for is over, one request
+//!    probes, and if that is answered, the others follow at a pace. Meanwhile the map takes no node.
+//! 4. A call that has used up its tries because of a rate limit or an outage does not fail its item: the item is put back, and
+//!    asked by another call once the gate lets it pass (`map_item.rs`). What has begun a tool continues behind it.
+//! 5. The map ends the asking if nobody was answered for `give_up_after`, or if a failure is one that no retry mends.
+//!
+//! Who waits is never the map itself but each call, so that its deadline, its fallback and its record stay its own.
 
 use std::borrow::Cow;
 use std::future::{Future, IntoFuture, poll_fn};
@@ -557,7 +570,7 @@ pub fn recorded_by<'r, T: Send + 'r>(
 ) -> Map<'r, T> {
     let core = map.core;
     let mut pending_recorder = Some(recorder(core));
-    let mut own = None;
+    let mut recorded_core = None;
     map.with_calls(|mut calls| {
         Box::new(move |cx, shared| {
             if let Some(recorder) = &mut pending_recorder {
@@ -576,19 +589,19 @@ pub fn recorded_by<'r, T: Send + 'r>(
                             batches.room().add_prior_spend(&spent);
                             batches.begin(Arc::clone(&recorder));
                         }
-                        own = Some(Arc::new(core.recorded_by(recorder)));
+                        recorded_core = Some(Arc::new(core.recorded_by(recorder)));
                     }
                     Err(error) => return Poll::Ready(Some(failed(error))),
                 }
             }
-            let Some(own) = &own else {
+            let Some(recorded_core) = &recorded_core else {
                 return Poll::Ready(None);
             };
             let shared = Shared {
                 control: Arc::clone(&shared.control),
                 settings: Arc::clone(&shared.settings),
                 limits: shared.limits.clone(),
-                core: Some(Arc::clone(own)),
+                core: Some(Arc::clone(recorded_core)),
                 recording: shared.recording,
             };
             calls(cx, &shared)

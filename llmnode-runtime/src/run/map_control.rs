@@ -60,7 +60,7 @@ pub(super) struct MapControl {
 
 #[derive(Default)]
 struct State {
-    known: Vec<GateRecord>,
+    gates: Vec<GateRecord>,
     /// The last gate that held a call.
     gate: Option<Arc<Gate>>,
     held_since: Option<Instant>,
@@ -268,8 +268,8 @@ impl MapControl {
             return None;
         }
         let state = &mut *lock(&self.state);
-        let known = state.known(gate);
-        known.dead.clone().or_else(|| state.ended.clone())
+        let record = state.record_of(gate);
+        record.dead.clone().or_else(|| state.ended.clone())
     }
 
     /// How a request ended that passed the gate. `None`: it was answered.
@@ -280,7 +280,7 @@ impl MapControl {
         }
         let state = &mut *lock(&self.state);
         let Some((category, message)) = failure else {
-            state.known(gate).has_answered = true;
+            state.record_of(gate).has_answered = true;
             state.held_since = None;
             self.answering.store(place, Ordering::Relaxed);
             return;
@@ -296,11 +296,11 @@ impl MapControl {
             _ if self.keeps_going => return,
             Category::ApiKeyError | Category::QuotaError => {}
             // Otherwise something else of the request is not there.
-            Category::NotFound if !state.known(gate).has_answered => {}
+            Category::NotFound if !state.record_of(gate).has_answered => {}
             _ => return,
         }
         state
-            .known(gate)
+            .record_of(gate)
             .dead
             .get_or_insert_with(|| NotAsked::because(category, message));
         self.has_stopped.store(true, Ordering::Relaxed);
@@ -308,20 +308,20 @@ impl MapControl {
 }
 
 impl State {
-    fn known(&mut self, gate: &Arc<Gate>) -> &mut GateRecord {
+    fn record_of(&mut self, gate: &Arc<Gate>) -> &mut GateRecord {
         let at = self
-            .known
+            .gates
             .iter()
-            .position(|known| Arc::ptr_eq(&known.gate, gate))
+            .position(|record| Arc::ptr_eq(&record.gate, gate))
             .unwrap_or_else(|| {
-                self.known.push(GateRecord {
+                self.gates.push(GateRecord {
                     gate: Arc::clone(gate),
                     has_answered: false,
                     dead: None,
                 });
-                self.known.len() - 1
+                self.gates.len() - 1
             });
-        &mut self.known[at]
+        &mut self.gates[at]
     }
 }
 

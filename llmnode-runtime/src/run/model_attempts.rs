@@ -38,13 +38,13 @@ use super::tools::{Round, RunningRound, Search};
 use crate::error::NodeError;
 use crate::ledger::{AttemptKind, JournalKey, OpenAttempt, UsedFallback};
 use crate::pause::Claim;
-use crate::settings::{Next, Progress};
+use crate::settings::{AfterFailure, Progress};
 
-/// What a node says besides its request.
-pub(super) struct Asking {
+/// Where the conversation of a node begins, and how long it may be.
+pub(super) struct ConversationBounds {
     /// How many responses there are at most.
-    pub(super) turns: u32,
-    /// How many messages of the prompt stand before the conversation.
+    pub(super) max_turns: u32,
+    /// How many messages of the prompt come before the conversation: instructions and examples.
     pub(super) opening: usize,
 }
 
@@ -192,10 +192,10 @@ impl Attempts for ModelAttempts<'_, '_> {
         &mut self,
         one: &PlannedAttempt,
         failure: &mut Failure,
-        next: &Next,
+        next: &AfterFailure,
     ) -> Result<(), NodeError> {
         self.explain(one.kind, failure, next);
-        if let Next::Again { kind, .. } = next {
+        if let AfterFailure::Again { kind, .. } = next {
             self.prepare_again(*kind, failure);
         }
         if let Some(listener) = self.plan.context.listener() {

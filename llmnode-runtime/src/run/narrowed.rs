@@ -44,11 +44,11 @@ impl Narrowed {
     }
 
     fn take(&mut self, place: String, list: ChoiceList) {
-        let known = self
+        let index = self
             .lists
             .iter()
-            .position(|(_, known)| known.path == list.path);
-        match known {
+            .position(|(_, other)| other.path == list.path);
+        match index {
             // A list of `choices` that changes.
             Some(at) if !list.source.is_empty() => self.lists[at] = (place, list),
             Some(at) => self.given_up.push(self.lists.remove(at).1),

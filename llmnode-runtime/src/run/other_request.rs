@@ -19,7 +19,7 @@ use crate::error::NodeError;
 use crate::ledger::{OpenAttempt, RequestInfo};
 use crate::limits::{AnswerTokens, Deadline, PromptTokens, RequestTokens, Reservation};
 use crate::output::AnswerKind;
-use crate::settings::{EMPTY_SETTINGS, Next, NodeKind, Progress, Resolved};
+use crate::settings::{AfterFailure, EMPTY_SETTINGS, NodeKind, Progress, Resolved};
 
 /// A request to a server that is not a chat.
 pub trait OtherRequest: Send + Sync {
@@ -78,10 +78,10 @@ pub(super) fn request<'a>(
         if let Some(listener) = context.listener() {
             listener.set_schema(None)?;
         }
-        let own = settings
+        let call_deadline = settings
             .deadline()
-            .and_then(|given| Deadline::of_call(context.call, given));
-        let plan = CallPlan::new(*context, settings, &own);
+            .and_then(|time| Deadline::of_call(context.call, time));
+        let plan = CallPlan::new(*context, settings, &call_deadline);
         let retries = BudgetedRetries::of_budget(of.retry_budget());
         let mut requesting = OtherRequestAttempts {
             plan: &plan,
@@ -140,7 +140,7 @@ impl Attempts for OtherRequestAttempts<'_> {
         &mut self,
         _: &PlannedAttempt,
         failure: &mut Failure,
-        _: &Next,
+        _: &AfterFailure,
     ) -> Result<(), NodeError> {
         self.last = Some(NodeError::new(failure.category, failure.message.clone()));
         self.open

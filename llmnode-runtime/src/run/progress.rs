@@ -133,8 +133,8 @@ impl<'r> ProgressCounter<'r> {
                 .unwrap_or_default();
             on_progress(&self.so_far);
         });
-        if let Err(said) = told {
-            tracing::error!(target: "llmnode::hook", "the function of `on_progress` panicked: {said}");
+        if let Err(panic_message) = told {
+            tracing::error!(target: "llmnode::hook", "the function of `on_progress` panicked: {panic_message}");
         }
     }
 }

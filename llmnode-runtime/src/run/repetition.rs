@@ -33,13 +33,13 @@ impl Repetition {
 
 /// The hash of both: another complaint may yet bring another answer, or none about the same one.
 fn answer_and_complaints(failure: &Failure) -> [u8; 32] {
-    let mut said = Sha256Text::default();
+    let mut hash = Sha256Text::default();
     // Writing to a hash cannot fail.
-    let _ = said.write_str(failure.answer.as_deref().unwrap_or_default().trim());
+    let _ = hash.write_str(failure.answer.as_deref().unwrap_or_default().trim());
     for complaint in failure.violations.iter().filter(|one| !one.warning) {
-        let _ = write!(said, "\n{complaint}");
+        let _ = write!(hash, "\n{complaint}");
     }
-    said.end()
+    hash.end()
 }
 
 /// How an answer begins, for a person.

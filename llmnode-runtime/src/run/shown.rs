@@ -1,4 +1,5 @@
-//! What a conversation stands on, as hashes: comes out of a request and its node, and is compared where the conversation goes on.
+//! What a conversation is based on, as hashes: they are taken of a request and its node when a conversation stops, and compared
+//! with those of the request by which it is resumed.
 
 use llmnode_model::internal::sha256_hex;
 use llmnode_model::{Category, Message, Request, ToolSpec};
@@ -35,7 +36,7 @@ pub(super) fn shown(
     request: &Request,
     opening: usize,
     first: usize,
-    own: Option<FieldValues>,
+    fields: Option<FieldValues>,
     model: Option<&str>,
 ) -> Shown {
     let Request {
@@ -44,19 +45,19 @@ pub(super) fn shown(
     let (instructions, rest) = messages.split_at(opening.min(messages.len()));
     let prompt = rest.get(..first.saturating_sub(opening)).unwrap_or(rest);
     // The tools that were found for it are no part of the prompt.
-    let asked: Vec<Message> = prompt
+    let prompt_messages: Vec<Message> = prompt
         .iter()
         .map(|message| message.clone().finding(None))
         .collect();
     let output = output
         .as_ref()
         .map(|output| (output.name(), without_choices(output).plain().to_owned()));
-    let (values, history) = own.map(|own| (own.values, own.history)).unzip();
+    let (values, history) = fields.map(|fields| (fields.values, fields.history)).unzip();
     Shown {
         values,
         history,
         instructions: hash(&json!(instructions)),
-        prompt: hash(&json!(asked)),
+        prompt: hash(&json!(prompt_messages)),
         tools: request
             .callable()
             .iter()

@@ -1,5 +1,11 @@
 //! The part of an LLM call that knows the node's types: render, read, check. It is generic and compiled for every
 //! node, so it is as small as possible. Everything between these steps is behind a `dyn`, and is compiled once.
+//!
+//! `ask_loop` is the order: settings, schema, tools and prompt are prepared once, then the loop runs, then the fallback value is
+//! taken. The prompt is not rendered again between attempts, although the state might say something else by then: providers
+//! cache the beginning of a request, the journal finds a turn's answer by the first request of that turn, and the feedback to the
+//! model speaks of the prompt above it. What follows the prompt (rounds of tools, feedback) is appended and cut off by its length.
+//! It is rendered again only by a new call: of another process, or one that resumes a pause, which compares it with what it was.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -22,7 +28,7 @@ use super::fallback::FallbackFuture;
 use super::handoff::{AgentOutcome, HandoffSlot};
 use super::llm_node::LlmNode;
 use super::map_item::MapItem;
-use super::model_attempts::{Asking, ModelAttempts};
+use super::model_attempts::{ConversationBounds, ModelAttempts};
 use super::node::{Asks, Exec};
 use super::shown::FieldValues;
 use super::tools::{Invocation, ToolOutcome, Tools, unanswered_call};
@@ -78,14 +84,14 @@ where
     S: ?Sized,
 {
     let slot = HandoffSlot::default();
-    let own = CallExtensions {
+    let extensions = CallExtensions {
         listener: cx.context.listener(),
         turn: cx.context.turn(),
         handoff: Some(&slot),
         sources: None,
     };
     let context = CallContext {
-        own: Some(&own),
+        extensions: Some(&extensions),
         ..cx.context
     };
     let state = cx.state;
@@ -136,11 +142,11 @@ fn ask_stated<'a, S: ?Sized + Sync>(
 /// Not generic, so that the loop is compiled in this crate, and it is proved once that the future is `Send`: without it, both
 /// would be most of a node's compile time.
 fn boxed<'a>(
-    mut asked: Box<dyn ErasedNode<'a> + 'a>,
+    mut node: Box<dyn ErasedNode<'a> + 'a>,
     context: CallContext<'a>,
 ) -> BoxFuture<'a, Result<(), BoxError>> {
     Box::pin(async move {
-        Ok(ask_loop(&mut *asked, &context)
+        Ok(ask_loop(&mut *node, &context)
             .await
             .map_err(NodeError::already_retried)?)
     })
@@ -151,48 +157,48 @@ fn without_value() -> BoxError {
 }
 
 async fn ask_loop(
-    asked: &mut dyn ErasedNode<'_>,
+    node: &mut dyn ErasedNode<'_>,
     context: &CallContext<'_>,
 ) -> Result<(), NodeError> {
-    let (of_agent, own, plan);
+    let (of_agent, own_deadline, plan);
     let outcome = {
         // A block, since moved values would keep their room in the future.
-        let mut asking = {
+        let mut attempts = {
             let core = context.core;
             let levels = [
                 context.settings,
                 &core.settings,
-                asked.settings(),
+                node.settings(),
                 &core.defaults,
             ];
-            let mut settings = Resolved::new(levels, asked.node_kind())?;
-            let held = context.core.held_model(asked.model());
+            let mut settings = Resolved::new(levels, node.node_kind())?;
+            let held = context.core.held_model(node.model());
             if held.is_some() {
                 settings.ignore_run_model();
             }
-            own = settings
+            own_deadline = settings
                 .deadline()
-                .and_then(|given| Deadline::of_call(context.call, given))
-                .map(|own| own.stopped_by(context.batches().map(|_| Arc::default())));
-            let (request, asking) = match context.turn() {
-                None => prepare(asked, context)?,
+                .and_then(|time| Deadline::of_call(context.call, time))
+                .map(|deadline| deadline.stopped_by(context.batches().map(|_| Arc::default())));
+            let (request, bounds) = match context.turn() {
+                None => prepare(node, context)?,
                 // Boxed, so that other calls reserve no room for a request that waits.
-                Some(turn) => Box::pin(prepare_turn(asked, context, turn, &own)).await?,
+                Some(turn) => Box::pin(prepare_turn(node, context, turn, &own_deadline)).await?,
             };
             of_agent = (!request.tools.is_empty())
                 .then(|| context.limits.of_agent(context.call.node().clone()));
             let limits = of_agent.as_ref().unwrap_or(context.limits);
-            plan = CallPlan::new(CallContext { limits, ..*context }, settings, &own);
-            ModelAttempts::new(&plan, held, request, asking, asked)
+            plan = CallPlan::new(CallContext { limits, ..*context }, settings, &own_deadline);
+            ModelAttempts::new(&plan, held, request, bounds, node)
         };
-        asking.begin()?;
+        attempts.begin()?;
         let outcome = match context.turn() {
-            None => attempt_loop::run(&plan, &mut asking).await,
+            None => attempt_loop::run(&plan, &mut attempts).await,
             Some(turn) => {
                 Box::pin(async {
-                    asking.keep_turn(None).await?;
+                    attempts.keep_turn(None).await?;
                     let clock = &*context.core.clock;
-                    turn.held(clock, attempt_loop::run(&plan, &mut asking))
+                    turn.held(clock, attempt_loop::run(&plan, &mut attempts))
                         .await
                 })
                 .await
@@ -202,18 +208,18 @@ async fn ask_loop(
             // Whoever takes the handoff has its round, and goes on with the conversation.
             Ok(()) if context.handoff().is_some_and(HandoffSlot::is_taken) => Ok(()),
             Ok(()) => {
-                asking.finish();
+                attempts.finish();
                 Ok(())
             }
             Err(ended) => {
-                asking.leave_question();
-                Err(ended.keeping(asking.unfinished()))
+                attempts.leave_question();
+                Err(ended.keeping(attempts.unfinished()))
             }
         }
     };
     let Err(ended) = outcome else { return Ok(()) };
     let error = ended.before_fallback(context.call)?;
-    match fall_back(context.call, &error, asked).await {
+    match fall_back(context.call, &error, node).await {
         Some(outcome) => outcome,
         None => Err(error.without_record()),
     }
@@ -221,32 +227,32 @@ async fn ask_loop(
 
 /// The same with the history of a conversation, which is claimed.
 async fn prepare_turn(
-    asked: &mut dyn ErasedNode<'_>,
+    node: &mut dyn ErasedNode<'_>,
     context: &CallContext<'_>,
     turn: &Turn<'_>,
     deadline: &Option<Deadline>,
-) -> Result<(Request, Asking), NodeError> {
-    let (mut request, asking) = prepare(asked, context)?;
-    begin_turn(context, turn, &mut request, asking.opening, deadline).await?;
-    Ok((request, asking))
+) -> Result<(Request, ConversationBounds), NodeError> {
+    let (mut request, bounds) = prepare(node, context)?;
+    begin_turn(context, turn, &mut request, bounds.opening, deadline).await?;
+    Ok((request, bounds))
 }
 
 fn prepare(
-    asked: &mut dyn ErasedNode<'_>,
+    node: &mut dyn ErasedNode<'_>,
     context: &CallContext<'_>,
-) -> Result<(Request, Asking), NodeError> {
-    let schema = asked.build_schema()?;
+) -> Result<(Request, ConversationBounds), NodeError> {
+    let schema = node.build_schema()?;
     if let Some(listener) = context.listener() {
-        listener.set_schema(asked.schema())?;
+        listener.set_schema(node.schema())?;
     }
-    let (tools, turns) = asked.tools()?;
+    let (tools, max_turns) = node.tools()?;
     let Rendered {
         messages,
         opening,
         is_chat,
         shared_text,
         early,
-    } = render(asked, context.turn().is_some())?;
+    } = render(node, context.turn().is_some())?;
     if let (Some(item), Some(early)) = (context.item, early) {
         item.suggest_order(early);
     }
@@ -262,19 +268,20 @@ fn prepare(
         .rposition(|message| message.role == Role::User);
     request.question = question.and_then(|at| u16::try_from(at).ok());
     (request.output, request.tools) = (schema, tools);
-    Ok((request, Asking { turns, opening }))
+    Ok((request, ConversationBounds { max_turns, opening }))
 }
 
 async fn fall_back(
     call: &CallGuard<'_>,
     error: &NodeError,
-    asked: &mut dyn ErasedNode<'_>,
+    node: &mut dyn ErasedNode<'_>,
 ) -> Option<Result<(), NodeError>> {
-    let value = match catch_panic_async(|| fallback_value(asked, error)).await {
+    let value = match catch_panic_async(|| fallback_value(node, error)).await {
         Ok(None) => return None,
         Ok(Some(value)) => value,
-        Err(said) => {
-            let message = format!("the fallback panicked: {said}; it was called after {error}");
+        Err(panic_message) => {
+            let message =
+                format!("the fallback panicked: {panic_message}; it was called after {error}");
             return Some(Err(NodeError::new(Category::Panic, message)));
         }
     };
@@ -283,7 +290,7 @@ async fn fall_back(
             call.set_used_fallback(UsedFallback::Value);
             call.emit(&RunEvent::FellBack {
                 call: call.id,
-                value: &|| asked.fallback_text(),
+                value: &|| node.fallback_text(),
             });
             Ok(())
         }
@@ -298,10 +305,10 @@ async fn fall_back(
 }
 
 async fn fallback_value(
-    asked: &mut dyn ErasedNode<'_>,
+    node: &mut dyn ErasedNode<'_>,
     error: &NodeError,
 ) -> Option<Result<(), BoxError>> {
-    Some(asked.fall_back(error)?.await)
+    Some(node.fall_back(error)?.await)
 }
 
 /// What the requests of this call have in common with others. A model's handle decides what is asked of the provider's cache.
@@ -334,13 +341,13 @@ struct Rendered {
 }
 
 /// `is_turn`: a store has the history.
-fn render(asked: &dyn ErasedNode<'_>, is_turn: bool) -> Result<Rendered, NodeError> {
+fn render(node: &dyn ErasedNode<'_>, is_turn: bool) -> Result<Rendered, NodeError> {
     let mut prompt = Prompt::new();
-    catch_panic(|| asked.render(&mut prompt)).map_err(|said| {
+    catch_panic(|| node.render(&mut prompt)).map_err(|panic_message| {
         let place = prompt.section;
         NodeError::new(
             Category::Panic,
-            format!("{place}a value of the prompt panicked: {said}"),
+            format!("{place}a value of the prompt panicked: {panic_message}"),
         )
     })?;
     if is_turn && prompt.is_chat() {
@@ -511,7 +518,7 @@ impl<'r, S: ?Sized> StatedNode<'r, S> {
     fn choices(&self) -> Result<Choices, String> {
         let mut choices = Choices::default();
         let listed = catch_panic(|| self.node.choices(self.state, &mut choices));
-        listed.map_err(|said| format!("a list of `choices` panicked: {said}"))?;
+        listed.map_err(|panic_message| format!("a list of `choices` panicked: {panic_message}"))?;
         Ok(choices)
     }
 }
@@ -533,7 +540,7 @@ impl<'r, S: ?Sized + Sync> ErasedNode<'r> for StatedNode<'r, S> {
         let fault = |fault| NodeError::new(Category::ConfigError, fault);
         self.schema = self.node.source().schema().map_err(fault)?;
         self.choices()
-            .map_err(|said| NodeError::new(Category::Panic, said))?
+            .map_err(|panic_message| NodeError::new(Category::Panic, panic_message))?
             .sent(self.schema.as_ref())
     }
 

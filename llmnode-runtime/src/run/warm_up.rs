@@ -26,13 +26,13 @@ pub(super) struct WarmUp {
 }
 
 impl WarmUp {
-    /// `wanted`: what the program says. `items`: how many there are, if that is known. `places`: how many run at once.
-    pub(super) fn new(wanted: Option<bool>, items: Option<usize>, places: usize) -> Self {
+    /// `setting`: what the program says. `items`: how many there are, if that is known. `places`: how many run at once.
+    pub(super) fn new(setting: Option<bool>, items: Option<usize>, places: usize) -> Self {
         let is_long = items.is_some_and(|items| items >= places.saturating_mul(LEAST_ROUNDS));
-        let begins_alone = wanted.unwrap_or(is_long);
+        let begins_alone = setting.unwrap_or(is_long);
         WarmUp {
             state: AtomicU8::new(if begins_alone { ALONE } else { OPEN }),
-            is_forced: wanted == Some(true),
+            is_forced: setting == Some(true),
         }
     }
 
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn only_long_maps_begin_with_one_item_unless_the_program_says_so() {
-        let holds = |wanted, items| WarmUp::new(wanted, items, 8).holds();
+        let holds = |setting, items| WarmUp::new(setting, items, 8).holds();
         assert!(!holds(None, None) && !holds(None, Some(79)) && holds(None, Some(80)));
         assert!(holds(Some(true), Some(2)) && !holds(Some(false), Some(800)));
     }

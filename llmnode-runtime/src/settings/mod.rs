@@ -24,7 +24,7 @@ mod resolved;
 #[expect(clippy::module_inception, reason = "the file holds `Settings`")]
 mod settings;
 
-pub(crate) use recovery::{AtGate, FailedAttempt, Next, NodeKind, Progress, Stacks};
+pub(crate) use recovery::{AfterFailure, AtGate, FailureFacts, NodeKind, Progress, Stacks};
 pub use recovery::{Backoff, Failures, Recovery};
 pub(crate) use resolved::{Resolved, faults};
 pub use settings::Settings;

@@ -28,7 +28,7 @@ const DEPTH: usize = 8;
 pub(crate) struct Output {
     pub(crate) edits: Map<String, Value>,
     pub(crate) taken_over: bool,
-    pub(crate) own: Update,
+    pub(crate) update: Update,
     pub(crate) writes: Vec<Logged>,
     pub(crate) action: Cow<'static, str>,
 }
@@ -201,7 +201,7 @@ impl GraphStep {
             .take()
             .map_or(Cow::Borrowed(DEFAULT), Cow::Owned);
         Output {
-            own: update,
+            update,
             action,
             ..Output::default()
         }
@@ -230,13 +230,13 @@ impl GraphStep {
             .get(&handoff_key(self.id()))
             .map(|query| text_of(query).into_owned());
         let is_handed = query.is_some();
-        let mut own = match query {
+        let mut own_state = match query {
             Some(query) => GraphStep::state_of_query(query, state),
             None if edits.is_empty() => return (None, false),
             None => state.with_turns(state.turns.clone()),
         };
-        own.values.extend(edits.clone());
-        (Some(own), is_handed)
+        own_state.values.extend(edits.clone());
+        (Some(own_state), is_handed)
     }
 }
 
@@ -284,13 +284,13 @@ impl Output {
     ) -> Result<String, BoxError> {
         let Output {
             edits,
-            own,
+            update,
             writes,
             action,
             ..
         } = self;
         loaded.rules.set(edits, state)?;
-        loaded.rules.apply(id, own, state)?;
+        loaded.rules.apply(id, update, state)?;
         for Logged { from, update } in writes {
             loaded.rules.apply(&from, update, state)?;
         }
@@ -306,7 +306,7 @@ impl Output {
     pub(crate) fn answer(&self) -> String {
         let mut last_value = None;
         let updates = self.writes.iter().map(|write| &write.update);
-        for update in updates.chain([&self.own]).rev() {
+        for update in updates.chain([&self.update]).rev() {
             if let Some(message) = update.messages.last() {
                 return message.content.clone();
             }

@@ -166,9 +166,13 @@ impl Inner {
         Ok(())
     }
 
-    async fn known(&self, collection: &str, sources: &[Source]) -> Result<KnownSources, NodeError> {
+    async fn known_sources(
+        &self,
+        collection: &str,
+        sources: &[Source],
+    ) -> Result<KnownSources, NodeError> {
         let opened = self.opened(collection)?;
-        let mut known = KnownSources::default();
+        let mut known_sources = KnownSources::default();
         for source in sources {
             let is_same = json!({records::mark("fp", &source.name): source.fingerprint});
             let same = self
@@ -194,14 +198,14 @@ impl Inner {
                         ..GetRequest::default()
                     };
                     let existing = self.get(&opened, request).await?;
-                    known
+                    known_sources
                         .vectors
                         .extend(existing.ids.into_iter().zip(existing.embeddings));
                 }
             }
-            known.unchanged.push(unchanged);
+            known_sources.unchanged.push(unchanged);
         }
-        Ok(known)
+        Ok(known_sources)
     }
 
     async fn count(&self, collection: &str) -> Result<CollectionSize, NodeError> {
@@ -261,12 +265,12 @@ impl DocumentStore for ChromaStore {
         Box::pin(self.0.open(collection, space))
     }
 
-    fn known<'a>(
+    fn known_sources<'a>(
         &'a self,
         collection: &'a str,
         sources: &'a [Source],
     ) -> BoxFuture<'a, Result<KnownSources, NodeError>> {
-        Box::pin(self.0.known(collection, sources))
+        Box::pin(self.0.known_sources(collection, sources))
     }
 
     fn upsert<'a>(

@@ -137,13 +137,13 @@ impl Inner {
         Ok(())
     }
 
-    pub(super) fn known(
+    pub(super) fn known_sources(
         &self,
         collection: &str,
         sources: &[(String, String, Vec<String>)],
     ) -> Result<KnownSources, Fault> {
         let id = self.loaded(collection)?.id;
-        let mut known = KnownSources::default();
+        let mut known_sources = KnownSources::default();
         let mut same = self.connection.prepare_cached(
             "SELECT (SELECT count(*) FROM places WHERE source = sources.id) FROM sources
                  WHERE collection = ?1 AND name = ?2 AND fingerprint = ?3",
@@ -169,10 +169,10 @@ impl Inner {
                     found.insert(row.get(0)?, vector);
                 }
             }
-            known.unchanged.push(unchanged);
+            known_sources.unchanged.push(unchanged);
         }
-        known.vectors = found;
-        Ok(known)
+        known_sources.vectors = found;
+        Ok(known_sources)
     }
 
     pub(super) fn count(&self, collection: &str) -> Result<CollectionSize, Fault> {

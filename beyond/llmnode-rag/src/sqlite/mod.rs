@@ -123,7 +123,7 @@ impl DocumentStore for SqliteStore {
         self.work(move |inner| inner.open(&collection, &space))
     }
 
-    fn known<'a>(
+    fn known_sources<'a>(
         &'a self,
         collection: &'a str,
         sources: &'a [Source],
@@ -134,7 +134,7 @@ impl DocumentStore for SqliteStore {
             identities.push((source.name.clone(), source.fingerprint.clone(), ids));
         }
         let collection = collection.to_owned();
-        self.work(move |inner| inner.known(&collection, &identities))
+        self.work(move |inner| inner.known_sources(&collection, &identities))
     }
 
     fn upsert<'a>(

@@ -214,7 +214,7 @@ async function decide(form, answer) {
     const field = form.querySelector(`[name=${name}]`);
     if (field) body[name] = field.value;
   }
-  if (form.querySelector("[data-name]")) body.asked = typedIn(form);
+  if (form.querySelector("[data-name]")) body.typed = typedIn(form);
   if (!(await post("/api/decide", body))) delete form.dataset.sent;
 }
 

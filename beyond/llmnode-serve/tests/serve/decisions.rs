@@ -611,7 +611,7 @@ async fn what_a_tool_asks_is_a_form() {
     let folder = Folder::new("asks");
     for (decision, expected) in [
         (
-            json!({"answer": "result", "asked": {"euros": "20", "note": "", "receipt": true}}),
+            json!({"answer": "result", "typed": {"euros": "20", "note": "", "receipt": true}}),
             r#"paid by {"euros":20,"receipt":true}"#,
         ),
         (json!({"answer": "no", "why": "too dear"}), "not paid"),
@@ -632,7 +632,7 @@ async fn what_a_tool_asks_is_a_form() {
             assert!(form.contains(part), "{part}: {form}");
         }
         assert!(!form.contains("sealed"));
-        let dear = json!({"answer": "result", "asked": {"euros": "51", "receipt": false}});
+        let dear = json!({"answer": "result", "typed": {"euros": "51", "receipt": false}});
         let (status, told) = decided(&served, dear).await;
         assert!(status == 409 && told.contains("schema"), "{status} {told}");
         assert_eq!(model.requests().len(), 1);

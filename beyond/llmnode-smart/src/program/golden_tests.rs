@@ -71,28 +71,28 @@ fn case_61_messages_are_those_of_dspy() {
         let chat = case["chat"].as_array().unwrap().clone();
         let plain = case["json"].as_array().unwrap().iter().zip(&chat);
         let plain = plain
-            .map(|(own, common)| {
-                if own.is_null() {
+            .map(|(plain, common)| {
+                if plain.is_null() {
                     common.clone()
                 } else {
-                    own.clone()
+                    plain.clone()
                 }
             })
             .collect();
-        for (form, wanted) in [(Form::Chat, chat.clone()), (Form::Json, plain)] {
+        for (form, expected) in [(Form::Chat, chat.clone()), (Form::Json, plain)] {
             let written = messages(&plan, case["given"].as_object().unwrap(), form);
             lists += 1;
-            if written == wanted {
+            if written == expected {
                 same += 1;
                 continue;
             }
-            for (own, wanted) in written
+            for (message, expected) in written
                 .iter()
-                .zip(&wanted)
-                .filter(|(own, wanted)| own != wanted)
+                .zip(&expected)
+                .filter(|(message, expected)| message != expected)
                 .take(1)
             {
-                println!("{} {form:?}:\n  {own}\n  {wanted}", case["name"]);
+                println!("{} {form:?}:\n  {message}\n  {expected}", case["name"]);
             }
         }
     }

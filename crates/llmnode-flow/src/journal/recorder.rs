@@ -224,7 +224,7 @@ impl RunRecorder for JournalRecorder {
             // One that goes on has no end here: a later process reads its answer.
             RunEvent::AttemptEnded {
                 attempt,
-                goes_on: false,
+                continues: false,
                 ..
             } => Some(notes.attempt_ended(attempt.for_journal())),
             RunEvent::AttemptForgotten(id) => Some(Entry::AttemptForgotten(id)),

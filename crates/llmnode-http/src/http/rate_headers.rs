@@ -6,6 +6,12 @@
 //! `anthropic-ratelimit-{requests,tokens}-{limit,remaining,reset}`, with times of
 //! RFC 3339; others `x-ratelimit-{limit,remaining,reset}` alone, with seconds, or a
 //! time since 1970 in seconds or milliseconds.
+//!
+//! Another spelling is added in [`rate_limits`]. `api/ask.rs` calls it for answers
+//! only, and only if the sink wants it: a refusal speaks by `Retry-After`
+//! (`retry_after.rs`). Its figures go by the sink to the attempt, and from there to
+//! the gate of the endpoint (`Gate::limited`), which spaces requests by them before
+//! anything is refused.
 
 use std::time::{Duration, SystemTime};
 

@@ -104,7 +104,7 @@ impl Sources {
         let mut found: Vec<String> = Vec::new();
         for quote in quotes {
             if let Ok(text) = self.find(&quote.0)
-                && !found.iter().any(|known| known == text)
+                && !found.iter().any(|other| other == text)
             {
                 found.push(text.to_owned());
             }
@@ -114,14 +114,14 @@ impl Sources {
 
     /// `Err`: why it is no quote, for the model.
     fn find(&self, quote: &str) -> Result<&str, String> {
-        let wanted = normal(quote);
-        if !has_enough_words(&wanted.text) {
+        let normalized = normal(quote);
+        if !has_enough_words(&normalized.text) {
             return Err(format!(
                 "a quote has {FEWEST_WORDS} words or more; write the whole sentence, or leave it out"
             ));
         }
         for source in self.texts.iter() {
-            if let Some(range) = source.normal.find(&wanted.text) {
+            if let Some(range) = source.normal.find(&normalized.text) {
                 return Ok(whole_sentence(&source.text, range.start, range.end));
             }
         }
@@ -185,19 +185,19 @@ impl Normal {
     }
 
     /// The bytes of the text in which this stands, between the ends of words.
-    fn find(&self, wanted: &str) -> Option<std::ops::Range<usize>> {
+    fn find(&self, text: &str) -> Option<std::ops::Range<usize>> {
         let mut from = 0;
-        while let Some(at) = self.text[from..].find(wanted) {
+        while let Some(at) = self.text[from..].find(text) {
             let start = from + at;
-            let end = start + wanted.len();
+            let end = start + text.len();
             let before = self.text[..start].chars().next_back();
             let behind = self.text[end..].chars().next();
-            let is_whole = !is_in_word(before) || !is_in_word(wanted.chars().next());
-            let ends_whole = !is_in_word(behind) || !is_in_word(wanted.chars().next_back());
+            let is_whole = !is_in_word(before) || !is_in_word(text.chars().next());
+            let ends_whole = !is_in_word(behind) || !is_in_word(text.chars().next_back());
             if is_whole && ends_whole {
                 return Some(self.places[start]..self.places[end - 1]);
             }
-            from = start + wanted.chars().next().map_or(1, char::len_utf8);
+            from = start + text.chars().next().map_or(1, char::len_utf8);
         }
         None
     }

@@ -227,21 +227,21 @@ impl Compacting {
     /// The edits that put a summary in the place of its part. `Err`: it is no shorter.
     pub(in crate::run) fn summed_up(
         &self,
-        asked: &ToSumUp,
+        to_sum_up: &ToSumUp,
         summary: &Summary,
         request: &Request,
         length: usize,
     ) -> Result<Compaction, String> {
-        let messages = asked.part.messages(request);
-        let quotes = asked.sources.found(&summary.binding);
-        let by = summary_message(&messages, &quotes, summary, asked.window);
-        let edits = asked.part.edits(by);
+        let messages = to_sum_up.part.messages(request);
+        let quotes = to_sum_up.sources.found(&summary.binding);
+        let by = summary_message(&messages, &quotes, summary, to_sum_up.window);
+        let edits = to_sum_up.part.edits(by);
         if freed(request, &edits) == 0 {
             return Err("the summary is as long as what it sums up".to_owned());
         }
         Ok(Compaction {
             step: CompactionStep::Summary,
-            cause: asked.cause,
+            cause: to_sum_up.cause,
             length: self.whole.length(length),
             edits,
         })

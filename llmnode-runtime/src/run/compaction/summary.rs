@@ -157,13 +157,13 @@ pub(super) fn pieces(part: &[Message], most: u64) -> Vec<Vec<Message>> {
     let mut pieces: Vec<Vec<Message>> = Vec::new();
     let mut tokens = 0;
     for message in part {
-        let own = message_tokens(message);
+        let size = message_tokens(message);
         let begins = message.answers().is_none();
-        if pieces.is_empty() || (begins && tokens + own > most) {
+        if pieces.is_empty() || (begins && tokens + size > most) {
             pieces.push(Vec::new());
             tokens = 0;
         }
-        tokens += own;
+        tokens += size;
         if let Some(piece) = pieces.last_mut() {
             piece.push(message.clone());
         }
@@ -222,8 +222,8 @@ fn add(text: String, is_chosen: bool, to: &mut Vec<Quoted>) {
     if text.is_empty() {
         return;
     }
-    match to.iter_mut().find(|known| known.text.contains(&*text)) {
-        Some(known) => known.is_chosen |= is_chosen,
+    match to.iter_mut().find(|other| other.text.contains(&*text)) {
+        Some(other) => other.is_chosen |= is_chosen,
         None => to.push(Quoted { text, is_chosen }),
     }
 }

@@ -8,17 +8,17 @@ use crate::ledger::{AttemptKind, OpenAttempt};
 use crate::run::failure::Failure;
 use crate::run::feedback::{self, Feedback};
 use crate::run::policies::{self, FailedAttempt, RequestPlan};
-use crate::settings::Next;
+use crate::settings::AfterFailure;
 
 impl ModelAttempts<'_, '_> {
     /// `kind`: why the attempt was made that failed.
-    pub(super) fn explain(&self, kind: AttemptKind, failure: &mut Failure, next: &Next) {
+    pub(super) fn explain(&self, kind: AttemptKind, failure: &mut Failure, next: &AfterFailure) {
         let attempt = FailedAttempt {
             request: &self.request,
             record: self.open.as_ref().and_then(OpenAttempt::record),
             history: &self.history,
             kind,
-            is_last: matches!(next, Next::Fallback | Next::Bubble),
+            is_last: matches!(next, AfterFailure::Fallback | AfterFailure::Bubble),
         };
         policies::explain(failure, &attempt);
     }

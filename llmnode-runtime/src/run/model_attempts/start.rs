@@ -3,7 +3,7 @@
 use llmnode_model::ext::BudgetedRetries;
 use llmnode_model::{ChatModel, Message, Request};
 
-use super::{Asking, ModelAttempts, ReplayKeys};
+use super::{ConversationBounds, ModelAttempts, ReplayKeys};
 use crate::error::NodeError;
 use crate::ledger::{AttemptKind, JournalKey};
 use crate::run::at_gate::GateKeeper;
@@ -21,7 +21,7 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
         plan: &'r CallPlan<'r>,
         held: Option<&'r dyn ChatModel>,
         request: Request,
-        Asking { turns, opening }: Asking,
+        ConversationBounds { max_turns, opening }: ConversationBounds,
         node: &'r mut dyn ErasedNode<'n>,
     ) -> Self {
         let model = held.unwrap_or(&*plan.context.core.model);
@@ -40,7 +40,7 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
             retries,
             keeper: GateKeeper::default(),
             answers: Repetition::default(),
-            history: History::new(turns),
+            history: History::new(max_turns),
             round: None,
             running: None,
             claim: None,
@@ -69,7 +69,7 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
             .node
             .compact_rules()
             .map(|rules| Compacting::new(rules, self.opening, self.node.can_sum_up()));
-        let extensions = plan.context.own;
+        let extensions = plan.context.extensions;
         self.history.sources = extensions.and_then(|it| it.sources).cloned();
         plan.context.core.report_extra_for_all(&plan.settings);
         let journaled = journaled(plan, &self.request, &self.target);

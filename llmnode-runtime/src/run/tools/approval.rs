@@ -28,7 +28,7 @@ impl Permit {
         let edited = edited.or_else(|| invocation.edited_before());
         let decided = !require_approval
             || invocation.decision.is_some()
-            || invocation.asked.is_some()
+            || invocation.questions.is_some()
             || invocation.origin.is_paused();
         Permit {
             edited,
@@ -88,7 +88,7 @@ pub(in crate::run) async fn ask_handler(
         let id = call.id.clone();
         let approval = catch_panic_async(|| approver(call))
             .await
-            .map_err(|said| panicked(&said))?;
+            .map_err(|panic_message| panicked(&panic_message))?;
         if approval.is_later() {
             return Ok(None);
         }
@@ -97,10 +97,10 @@ pub(in crate::run) async fn ask_handler(
     Ok(Some(paused))
 }
 
-fn panicked(said: &str) -> NodeError {
+fn panicked(message: &str) -> NodeError {
     NodeError::new(
         Category::Panic,
-        format!("the handler of `with_approval` panicked: {said}"),
+        format!("the handler of `with_approval` panicked: {message}"),
     )
 }
 
@@ -117,6 +117,6 @@ async fn ask<S: ?Sized>(
     let call = WaitingCall::shown(id, node, &called.name, &called.arguments, false);
     match catch_panic_async(|| approver(call)).await {
         Ok(approval) => Ok(approval.decision()),
-        Err(said) => Err(ToolOutcome::stopped(panicked(&said))),
+        Err(panic_message) => Err(ToolOutcome::stopped(panicked(&panic_message))),
     }
 }

@@ -53,7 +53,7 @@ impl ToolsetInternals for Toolset {
         let tool = self.tools().find(|tool| tool.spec.name == call.name)?;
         let fault = tool.tool.argument_fault(&tool.spec, &call.arguments)?;
         match fault.effect {
-            ToolEffect::Failure(said) => Some(said),
+            ToolEffect::Failure(message) => Some(message),
             ToolEffect::Result(_) | ToolEffect::Waits(_) | ToolEffect::Stopped(_) => None,
         }
     }
@@ -93,8 +93,8 @@ async fn execute_tool<S: ?Sized + Sync>(
             reply,
             failed: false,
         })),
-        ToolEffect::Failure(said) => Ok(Some(ToolRun {
-            reply: ToolReply::new(said),
+        ToolEffect::Failure(message) => Ok(Some(ToolRun {
+            reply: ToolReply::new(message),
             failed: true,
         })),
         ToolEffect::Waits(CallState::Within(paused)) => Err(paused.into_error()),

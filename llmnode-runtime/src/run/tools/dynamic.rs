@@ -133,7 +133,7 @@ impl ReadCall for FunctionCall<'_> {
                 spec: self.spec,
                 arguments: or_empty_object(arguments),
                 parser: &*self.tool.parser,
-                replies: invocation.asked.and_then(Asked::replies),
+                replies: invocation.questions.and_then(Asked::replies),
             };
             let caller = invocation.caller(self.cx.caller(), true);
             let core = self.cx.context.core;
@@ -151,7 +151,7 @@ impl ReadCall for FunctionCall<'_> {
             };
             match Asks::of(&error) {
                 Some(asks) => {
-                    let rounds = invocation.asked.map_or(0, |asked| asked.round);
+                    let rounds = invocation.questions.map_or(0, |questions| questions.round);
                     ToolOutcome::asks(asks, arguments, rounds)
                 }
                 None => ToolOutcome::of_error(error, None),

@@ -34,7 +34,7 @@ struct Execution<'e, 'n> {
     round: &'e Round,
     request: &'e Request,
     with: &'e Executor<'e, 'n>,
-    known: Vec<Option<usize>>,
+    tool_indexes: Vec<Option<usize>>,
     called: Vec<Invocation<'e>>,
 }
 
@@ -53,13 +53,13 @@ impl Executor<'_, '_> {
         } = running;
         let round = &**round;
         let tools = request.callable();
-        let known = round.states.iter().map(Some).chain(std::iter::repeat(None));
-        let called = round.calls.iter().zip(known);
+        let states_before = round.states.iter().map(Some).chain(std::iter::repeat(None));
+        let called = round.calls.iter().zip(states_before);
         let execution = Execution {
             round,
             request,
             with: self,
-            known: round
+            tool_indexes: round
                 .calls
                 .iter()
                 .map(|call| tool_index(tools, &call.name))
@@ -80,7 +80,7 @@ impl Executor<'_, '_> {
                 .into_iter()
                 .for_each(MapItem::begin_what_happens_once);
         }
-        for part in concurrent_ranges(tools, &execution.known) {
+        for part in concurrent_ranges(tools, &execution.tool_indexes) {
             execution.part(part, states, begun).await?;
         }
         Ok(())
@@ -120,7 +120,7 @@ impl Execution<'_, '_> {
     }
 
     fn runs(&self, index: usize) -> Option<usize> {
-        self.known[index]
+        self.tool_indexes[index]
             .filter(|_| index < MAX_CALLS && self.round.already_decided(index).is_none())
     }
 
@@ -137,16 +137,20 @@ impl Execution<'_, '_> {
         } = self.with;
         let refused = || {
             let call = &self.round.calls[index];
-            let own = context.call.node();
+            let own_name = context.call.node();
             if let Some(finding) = finding
-                && self.known[index].is_none()
+                && self.tool_indexes[index].is_none()
                 && index < MAX_CALLS
-                && !same_name(&call.name, own)
+                && !same_name(&call.name, own_name)
             {
                 return finding.answer(call, self.request);
             }
-            self.round
-                .not_executed(index, self.known[index], self.request, context.call.node())
+            self.round.not_executed(
+                index,
+                self.tool_indexes[index],
+                self.request,
+                context.call.node(),
+            )
         };
         self.round
             .already_decided(index)
@@ -164,7 +168,7 @@ impl Execution<'_, '_> {
         } = *self.with.context;
         let began = scope.now();
         let description =
-            self.known[index].map_or("", |tool| &self.request.callable()[tool].description);
+            self.tool_indexes[index].map_or("", |tool| &self.request.callable()[tool].description);
         let begin = || {
             ToolSpan::begin(
                 &self.round.calls[index],
@@ -235,10 +239,10 @@ impl Execution<'_, '_> {
     }
 }
 
-fn concurrent_ranges(tools: &[ToolSpec], known: &[Option<usize>]) -> Vec<Range<usize>> {
-    let alone = |index: usize| known[index].is_some_and(|tool| tools[tool].alone);
+fn concurrent_ranges(tools: &[ToolSpec], tool_indexes: &[Option<usize>]) -> Vec<Range<usize>> {
+    let alone = |index: usize| tool_indexes[index].is_some_and(|tool| tools[tool].alone);
     let mut concurrent_ranges: Vec<Range<usize>> = Vec::new();
-    for index in 0..known.len() {
+    for index in 0..tool_indexes.len() {
         match concurrent_ranges.last_mut() {
             Some(last) if !alone(index) && !alone(last.start) => last.end = index + 1,
             _ => concurrent_ranges.push(index..index + 1),

@@ -14,7 +14,7 @@ pub(in crate::run) struct Invocation<'c> {
     pub(super) call: &'c ToolCall,
     pub(super) decision: Option<&'c Decision>,
     /// The tool has asked before, and is called again with the replies.
-    pub(super) asked: Option<&'c Asked>,
+    pub(super) questions: Option<&'c Asked>,
     pub(in crate::run) origin: Origin<'c>,
     claim: Option<&'c Claim>,
     pub(super) span: OnceLock<ToolSpan>,
@@ -41,8 +41,8 @@ impl<'c> Invocation<'c> {
             Some(CallState::Within(paused)) => Some(&**paused),
             _ => None,
         };
-        let asked = match state {
-            Some(CallState::Asked(asked)) => Some(&**asked),
+        let questions = match state {
+            Some(CallState::Asked(questions)) => Some(&**questions),
             _ => None,
         };
         let path = format!("{around}{between}{}", segment(&call.id));
@@ -54,7 +54,7 @@ impl<'c> Invocation<'c> {
         Invocation {
             call,
             decision,
-            asked,
+            questions,
             origin,
             claim: of.claim,
             span: OnceLock::new(),
@@ -63,7 +63,7 @@ impl<'c> Invocation<'c> {
 
     /// The tool is about to begin, or to go on: what was approved or answered runs once.
     pub(super) fn claim(&self) -> Result<(), NodeError> {
-        let is_decided = self.decision.is_some() || self.asked.is_some();
+        let is_decided = self.decision.is_some() || self.questions.is_some();
         match self.claim.filter(|_| is_decided) {
             Some(claim) => claim.take(),
             None => Ok(()),
@@ -72,7 +72,7 @@ impl<'c> Invocation<'c> {
 
     /// The arguments with which the tool began before it asked, if a person had edited them.
     pub(super) fn edited_before(&self) -> Option<String> {
-        let began_with = &self.asked?.arguments;
+        let began_with = &self.questions?.arguments;
         (*began_with != self.call.arguments).then(|| began_with.clone())
     }
 

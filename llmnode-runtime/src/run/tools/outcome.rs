@@ -61,8 +61,8 @@ impl ToolOutcome {
         }
     }
 
-    pub(super) fn refused(label: &'static str, said: impl Into<String>) -> Self {
-        ToolOutcome::new(ToolEffect::Failure(said.into()), label)
+    pub(super) fn refused(label: &'static str, text: impl Into<String>) -> Self {
+        ToolOutcome::new(ToolEffect::Failure(text.into()), label)
     }
 
     pub(super) fn denied(why: &str) -> Self {
@@ -89,8 +89,8 @@ impl ToolOutcome {
             let why = format!("the tool has asked {rounds} times, and may not ask again");
             return ToolOutcome::refused("error", why);
         }
-        let asked = Asked::new(asks.clone(), arguments, rounds + 1);
-        ToolOutcome::waits(CallState::Asked(Box::new(asked)))
+        let questions = Asked::new(asks.clone(), arguments, rounds + 1);
+        ToolOutcome::waits(CallState::Asked(Box::new(questions)))
     }
 
     pub(super) fn stopped(error: NodeError) -> Self {
@@ -172,8 +172,8 @@ impl ToolEffect {
                     images.into_iter().fold(message, Message::attach),
                 ))
             }
-            ToolEffect::Failure(said) => {
-                let message = Message::tool(id, said).failed();
+            ToolEffect::Failure(text) => {
+                let message = Message::tool(id, text).failed();
                 Ok(CallState::ended(message.finding(found)))
             }
             ToolEffect::Waits(state) => Ok(state),

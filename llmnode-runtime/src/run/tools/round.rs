@@ -142,27 +142,27 @@ fn with_unique_ids(mut calls: Vec<ToolCall>, messages: &[Message]) -> Vec<ToolCa
     if have_unique_ids(&calls, messages) {
         return calls;
     }
-    let known = messages
+    let ids = messages
         .iter()
         .flat_map(Message::calls)
         .map(|call| call.id.clone());
-    let mut known: HashSet<String> = known.collect();
+    let mut ids: HashSet<String> = ids.collect();
     let mut highest: Option<usize> = None;
     let mut number = 0;
     for call in &mut calls {
         let may_have_left = own_number(&call.id)
-            .is_some_and(|own| own <= *highest.get_or_insert_with(|| highest_number(&known)));
-        if !is_usable(&call.id) || may_have_left || known.contains(&call.id) {
-            number = number.max(known.len()).max(highest_number(&known));
+            .is_some_and(|suffix| suffix <= *highest.get_or_insert_with(|| highest_number(&ids)));
+        if !is_usable(&call.id) || may_have_left || ids.contains(&call.id) {
+            number = number.max(ids.len()).max(highest_number(&ids));
             loop {
                 number += 1;
                 call.id = format!("call_{number}");
-                if !known.contains(&call.id) {
+                if !ids.contains(&call.id) {
                     break;
                 }
             }
         }
-        known.insert(call.id.clone());
+        ids.insert(call.id.clone());
     }
     calls
 }
@@ -272,8 +272,8 @@ impl Round {
             return Err(self.calls.iter().zip(states).map(open).collect());
         };
         let calls = self.calls.iter().map(for_history).collect::<Vec<_>>();
-        let asked = Message::assistant(self.content.as_str()).calling(calls);
-        let mut messages = vec![asked.carrying(self.carried.clone())];
+        let calling = Message::assistant(self.content.as_str()).calling(calls);
+        let mut messages = vec![calling.carrying(self.carried.clone())];
         messages.extend(results);
         Ok(messages)
     }
@@ -330,9 +330,9 @@ impl Round {
     pub(super) fn not_executed(
         &self,
         index: usize,
-        known: Option<usize>,
+        tool: Option<usize>,
         request: &Request,
-        own: &str,
+        own_name: &str,
     ) -> ToolOutcome {
         let name = &self.calls[index].name;
         if request
@@ -346,13 +346,13 @@ impl Round {
             );
         }
         // An answer may have any number of calls: only the first ones get a message that lists names.
-        if known.is_some() || index >= MAX_CALLS {
+        if tool.is_some() || index >= MAX_CALLS {
             let why = format!("not executed: at most {MAX_CALLS} calls of one answer are");
             return ToolOutcome::refused("not_executed", why);
         }
         ToolOutcome::refused(
             "unknown_tool",
-            unknown_tool_message(&request.tools, name, own),
+            unknown_tool_message(&request.tools, name, own_name),
         )
     }
 }
@@ -371,11 +371,11 @@ pub(in crate::run) fn for_history(call: &ToolCall) -> ToolCall {
     call
 }
 
-pub(super) fn unknown_tool_message(tools: &[ToolSpec], name: &str, own: &str) -> String {
+pub(super) fn unknown_tool_message(tools: &[ToolSpec], name: &str, own_name: &str) -> String {
     let names = || tools.iter().map(|tool| &*tool.name);
     let listed = names().take(64).collect::<Vec<_>>().join(", ");
-    if same_name(name, own) {
-        return format!("{own} is you: answer, or call one of {listed}");
+    if same_name(name, own_name) {
+        return format!("{own_name} is you: answer, or call one of {listed}");
     }
     let meant = nearest(name, names()).map(|meant| format!("; did you mean {meant}?"));
     format!(

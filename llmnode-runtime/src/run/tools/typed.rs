@@ -232,9 +232,10 @@ where
                 NodeError::new(Category::Aborted, message).with_source(error),
             ))
         }
-        CheckOutcome::Panicked(said) => {
-            Err(ToolOutcome::stopped(NodeError::new(Category::Panic, said)))
-        }
+        CheckOutcome::Panicked(message) => Err(ToolOutcome::stopped(NodeError::new(
+            Category::Panic,
+            message,
+        ))),
     }
 }
 

@@ -26,6 +26,6 @@ mod stacks;
 mod wait;
 
 pub(crate) use check::check;
-pub(crate) use progress::{AtGate, FailedAttempt, Next, Progress};
+pub(crate) use progress::{AfterFailure, AtGate, FailureFacts, Progress};
 pub use recovery::{Backoff, Failures, Recovery};
 pub(crate) use stacks::{NodeKind, Stacks};

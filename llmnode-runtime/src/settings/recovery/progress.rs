@@ -43,7 +43,7 @@ struct Taken {
 pub(crate) type Grant<'g> = dyn FnMut() -> Result<(), String> + Send + 'g;
 
 /// All of a failure that matters for what follows it.
-pub(crate) struct FailedAttempt {
+pub(crate) struct FailureFacts {
     pub(crate) category: Category,
     /// What the provider's client decided, if it differs from the category's default.
     pub(crate) decision: Option<Retry>,
@@ -63,7 +63,7 @@ pub(crate) struct FailedAttempt {
 
 /// What follows a failed attempt.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Next {
+pub(crate) enum AfterFailure {
     Again { kind: AttemptKind, wait: Duration },
     Model(String),
     Fallback,
@@ -157,9 +157,9 @@ impl<'p> Progress<'p> {
     /// before all stacks: it is the same try, made right.
     pub(crate) fn after(
         &mut self,
-        failed: &FailedAttempt,
+        failed: &FailureFacts,
         grant: &mut Grant<'_>,
-    ) -> (Next, String) {
+    ) -> (AfterFailure, String) {
         let mut note = String::new();
         if failed.decision == Some(Retry::Adapted) {
             match self.adapt(failed) {
@@ -190,7 +190,7 @@ impl<'p> Progress<'p> {
                 }
             }
             if let Some(next) = self.next_without_retry(step, failed) {
-                if let Next::Model(_) = next {
+                if let AfterFailure::Model(_) = next {
                     steps.rev().for_each(|step| self.onward.push_front(step));
                 }
                 return (next, note);
@@ -200,11 +200,11 @@ impl<'p> Progress<'p> {
     }
 
     /// The failure's own stack is used up: continues with the one that led to the model.
-    fn onward(&mut self, failed: &FailedAttempt) -> Next {
+    fn onward(&mut self, failed: &FailureFacts) -> AfterFailure {
         let category = failed.category;
         // A fallback model without a price does not keep the models after it from being asked.
         if category.group() == Group::Stop && category != Category::LimitUnenforceable {
-            return Next::Bubble;
+            return AfterFailure::Bubble;
         }
         while let Some(step) = self.onward.pop_front() {
             // Repetition is up to the stacks of this model's own failures.
@@ -212,30 +212,34 @@ impl<'p> Progress<'p> {
                 return next;
             }
         }
-        Next::Bubble
+        AfterFailure::Bubble
     }
 
     /// A step that is no repetition.
-    fn next_without_retry(&mut self, step: Recovery, failed: &FailedAttempt) -> Option<Next> {
+    fn next_without_retry(
+        &mut self,
+        step: Recovery,
+        failed: &FailureFacts,
+    ) -> Option<AfterFailure> {
         match step {
             Recovery::Model(name) if !failed.too_late && !self.has_asked(&name) => {
                 Some(self.change_model(name.into_owned()))
             }
-            Recovery::Fallback => Some(Next::Fallback),
-            Recovery::Bubble => Some(Next::Bubble),
+            Recovery::Fallback => Some(AfterFailure::Fallback),
+            Recovery::Bubble => Some(AfterFailure::Bubble),
             Recovery::Model(_) | Recovery::Retry { .. } | Recovery::Repair { .. } => None,
         }
     }
 
     /// The request in another way. `Err`: it was sent in so many ways that another is no hope.
-    fn adapt(&mut self, failed: &FailedAttempt) -> Result<Next, String> {
+    fn adapt(&mut self, failed: &FailureFacts) -> Result<AfterFailure, String> {
         let adaptions = self.adaptions + u32::from(!failed.is_bounded);
         if adaptions > ADAPTIONS {
             return Err(String::new());
         }
         let wait = self.servers_wait(failed)?;
         self.adaptions = adaptions;
-        Ok(Next::Again {
+        Ok(AfterFailure::Again {
             kind: AttemptKind::Adapted,
             wait,
         })
@@ -247,9 +251,9 @@ impl<'p> Progress<'p> {
         step: &Recovery,
         key: Failures,
         taken: u32,
-        failed: &FailedAttempt,
+        failed: &FailureFacts,
         grant: &mut Grant<'_>,
-    ) -> Result<Next, String> {
+    ) -> Result<AfterFailure, String> {
         if failed.decision == Some(Retry::No) && !self.stacks.asks_model() {
             // The inner call was already retried, and its error says how that ended.
             return Err(String::new());
@@ -275,12 +279,12 @@ impl<'p> Progress<'p> {
             self.withdraw(failed, grant)?;
         }
         *self.counter(key) += 1;
-        Ok(Next::Again { kind, wait })
+        Ok(AfterFailure::Again { kind, wait })
     }
 
     /// The budget of the endpoint is for outages. A number of retries that somebody
     /// stated counts, whatever is left.
-    fn withdraw(&self, failed: &FailedAttempt, grant: &mut Grant<'_>) -> Result<(), String> {
+    fn withdraw(&self, failed: &FailureFacts, grant: &mut Grant<'_>) -> Result<(), String> {
         if failed.category == Category::RateLimitError {
             return Ok(());
         }
@@ -299,7 +303,7 @@ impl<'p> Progress<'p> {
         backoff: Option<Backoff>,
         key: Failures,
         taken: u32,
-        failed: &FailedAttempt,
+        failed: &FailureFacts,
     ) -> Result<Duration, String> {
         let limit = WaitLimit::new(self.stacks);
         let (ours, longest) = match backoff {
@@ -311,7 +315,7 @@ impl<'p> Progress<'p> {
     }
 
     /// No backoff: only the wait that the server asks for.
-    fn servers_wait(&self, failed: &FailedAttempt) -> Result<Duration, String> {
+    fn servers_wait(&self, failed: &FailureFacts) -> Result<Duration, String> {
         match failed.retry_after {
             None => Ok(Duration::ZERO),
             Some(_) => self.wait(
@@ -328,12 +332,12 @@ impl<'p> Progress<'p> {
     }
 
     /// All counts are of one model.
-    fn change_model(&mut self, name: String) -> Next {
+    fn change_model(&mut self, name: String) -> AfterFailure {
         self.models.push(name.clone());
         self.taken.clear();
         self.adaptions = 0;
         self.bad_answers = 0;
-        Next::Model(name)
+        AfterFailure::Model(name)
     }
 
     fn taken(&self, key: Failures) -> u32 {

@@ -63,12 +63,12 @@ impl Finding<'_> {
 
     fn searched(&self, query: &str, request: &Request) -> ToolOutcome {
         let found = self.fitting(query, request);
-        let said = if found.is_empty() {
+        let text = if found.is_empty() {
             self.nothing_fits(request)
         } else {
             self.listing(&found, request)
         };
-        ToolOutcome::done(ToolReply::new(said), None).finding(self.found(&found, request))
+        ToolOutcome::done(ToolReply::new(text), None).finding(self.found(&found, request))
     }
 
     /// The name is what the model looks for.
@@ -126,7 +126,7 @@ impl Finding<'_> {
     }
 
     fn listing(&self, places: &[usize], request: &Request) -> String {
-        let mut said = match self.way {
+        let mut listing = match self.way {
             FoundWay::Shown => format!(
                 "These tools fit. Call those that are not listed by `{CALL_TOOL}`, with arguments of their schemas:"
             ),
@@ -136,17 +136,17 @@ impl Finding<'_> {
         };
         for &place in places {
             let tool = &request.callable()[place];
-            said.push_str(&format!(
+            listing.push_str(&format!(
                 "\n- {}: {}",
                 tool.name,
                 first_sentence(&tool.description)
             ));
             if self.way != FoundWay::Listed && !is_listed(request, &tool.name) {
-                said.push_str("\n  ");
-                said.push_str(&schema(tool));
+                listing.push_str("\n  ");
+                listing.push_str(&schema(tool));
             }
         }
-        said
+        listing
     }
 
     fn nothing_fits(&self, request: &Request) -> String {
@@ -192,10 +192,10 @@ impl Finding<'_> {
         if !is_shown {
             return outcome.finding(self.found(&[place], request));
         }
-        if let ToolEffect::Failure(said) = &mut outcome.effect
+        if let ToolEffect::Failure(message) = &mut outcome.effect
             && outcome.label == "invalid_arguments"
         {
-            said.push_str(&format!("\nTheir schema: {}", schema(&tools[place])));
+            message.push_str(&format!("\nTheir schema: {}", schema(&tools[place])));
         }
         outcome
     }

@@ -89,11 +89,11 @@ impl Search {
 
     /// A question of a conversation in which tools were found before does not change a long beginning.
     fn find_for_question(&self, request: &mut Request, model: &dyn ChatModel) {
-        let goes_on = request
+        let continues = request
             .messages
             .iter()
             .any(|message| message.found().is_some());
-        let stays = goes_on && self.way(request, model, false) != FoundWay::Listed;
+        let stays = continues && self.way(request, model, false) != FoundWay::Listed;
         let tools = Arc::clone(request.all_tools.as_ref().unwrap_or(&request.tools));
         let Some(question) = question(request) else {
             return;
@@ -160,11 +160,11 @@ pub(in crate::run) fn found_for_question(request: &Request) -> Vec<String> {
 
 /// A conversation goes on: its question has the tools that it had. `before`: the prompt as it was sent.
 pub(in crate::run) fn take_over(request: &mut Request, before: &[Message]) {
-    let asked = before
+    let questions = before
         .iter()
         .rev()
         .filter(|message| message.role == Role::User);
-    let Some(found) = asked.filter_map(Message::found).next() else {
+    let Some(found) = questions.filter_map(Message::found).next() else {
         return;
     };
     let names = found.names.clone();
@@ -214,11 +214,11 @@ fn prompt_tokens(request: &Request) -> usize {
 
 fn check_names(tools: &[ToolSpec], answer: Option<&OutputSchema>) -> Result<(), NodeError> {
     let answer = answer.map(OutputSchema::name);
-    for own in [SEARCH_TOOLS, CALL_TOOL] {
-        let is_taken = tools.iter().any(|tool| tool.name == own) || answer == Some(own);
+    for reserved in [SEARCH_TOOLS, CALL_TOOL] {
+        let is_taken = tools.iter().any(|tool| tool.name == reserved) || answer == Some(reserved);
         if is_taken {
             let why = format!(
-                "a tool or the output is called {own:?}, as a tool is that is added for deferred tools; rename it, or leave out \
+                "a tool or the output is called {reserved:?}, as a tool is that is added for deferred tools; rename it, or leave out \
                  `deferred`"
             );
             return Err(NodeError::new(Category::ConfigError, why));

@@ -112,13 +112,13 @@ impl Index {
     /// By the tools' places, so that equal scores stand in the order of the set.
     fn scores(&self, query: &str) -> BTreeMap<usize, f64> {
         let mut scores = BTreeMap::new();
-        let asked: BTreeSet<String> = words(query).into_iter().collect();
-        for word in &asked {
+        let query_words: BTreeSet<String> = words(query).into_iter().collect();
+        for word in &query_words {
             // A tool counts once for a word: by the word itself, or by the best of the others.
             let mut of_word: BTreeMap<usize, f64> = BTreeMap::new();
             self.add_word(word, 1.0, &mut of_word);
             for other in others(word) {
-                if !asked.contains(other) {
+                if !query_words.contains(other) {
                     self.add_word(other, OTHER_WORD, &mut of_word);
                 }
             }
@@ -177,13 +177,13 @@ mod tests {
     /// The share of queries of a kind that find what they ask for.
     fn recall(kind: &str) -> f64 {
         let (names, index) = made_set();
-        let mut asked = 0.0;
+        let mut questions = 0.0;
         let mut hit = 0.0;
         for [of_kind, query, expected] in QUERIES.lines().map(columns) {
             if of_kind != kind {
                 continue;
             }
-            asked += 1.0;
+            questions += 1.0;
             let found = index.best(query, 5, |_| true);
             let found: Vec<&str> = found.iter().map(|&at| names[at]).collect();
             if expected.split(',').any(|name| found.contains(&name)) {
@@ -192,8 +192,8 @@ mod tests {
                 println!("{query}: {found:?}");
             }
         }
-        println!("{kind}: {hit} of {asked}");
-        hit / asked
+        println!("{kind}: {hit} of {questions}");
+        hit / questions
     }
 
     #[test]

@@ -166,8 +166,8 @@ impl Asked {
     pub(super) fn open(&self) -> impl Iterator<Item = (&str, &Question)> {
         self.questions
             .iter()
-            .filter(|(_, asked)| asked.reply.is_none())
-            .map(|(name, asked)| (name.as_str(), &asked.question))
+            .filter(|(_, entry)| entry.reply.is_none())
+            .map(|(name, entry)| (name.as_str(), &entry.question))
     }
 
     /// What it asks and what it wants to get back, without any reply.
@@ -175,7 +175,7 @@ impl Asked {
         let questions: Vec<_> = self
             .questions
             .iter()
-            .map(|(name, asked)| serde_json::json!([name, asked.question]))
+            .map(|(name, entry)| serde_json::json!([name, entry.question]))
             .collect();
         serde_json::json!([questions, self.memory, self.round])
     }
@@ -183,8 +183,8 @@ impl Asked {
     /// `None`: a question has no reply yet.
     pub(crate) fn replies(&self) -> Option<AskedReplies> {
         let mut replies = BTreeMap::new();
-        for (name, asked) in &self.questions {
-            replies.insert(name.clone(), asked.reply.clone()?);
+        for (name, entry) in &self.questions {
+            replies.insert(name.clone(), entry.reply.clone()?);
         }
         Some(AskedReplies {
             replies,
@@ -198,14 +198,14 @@ impl Asked {
         is_named: impl Fn(&str) -> bool,
         decision: Option<Decision>,
     ) -> Result<bool, String> {
-        let Some((_, asked)) = self.questions.iter_mut().find(|(name, _)| is_named(name)) else {
+        let Some((_, entry)) = self.questions.iter_mut().find(|(name, _)| is_named(name)) else {
             return Ok(false);
         };
-        asked.reply = match decision {
+        entry.reply = match decision {
             None => None,
             Some(Decision::No(_)) => Some(AskedReply::Declined),
             Some(Decision::Result(answer) | Decision::Edit(answer)) => {
-                Some(AskedReply::Answer(checked(&asked.question, &answer)?))
+                Some(AskedReply::Answer(checked(&entry.question, &answer)?))
             }
             Some(Decision::Yes) => {
                 return Err(
