@@ -1,4 +1,8 @@
 //! The calls: each attempt, what it asked and got, what was wrong with it, and the tools.
+//!
+//! The newest calls are written first, until the room is used up, and are then put in the order in which they began: of a run that
+//! is too long for a page, its end says most. Within a call, the order is that of the run: attempt by attempt, each with the
+//! messages that its request added to the one before, its answer, what was wrong with it, and its tools.
 
 use std::time::Duration;
 
@@ -221,7 +225,7 @@ fn attempts(html: &mut Html, call: &CallEntry, record: &CallRecord) {
     }
 }
 
-/// How the call ended.
+/// The fallback, the error or the pause that the call ended with, below its last attempt.
 fn ending(html: &mut Html, call: &CallEntry, record: &CallRecord) {
     for one in &record.failed_tries {
         let wait = waited(one.wait).map_or(String::new(), |waited| format!(" · {waited}"));

@@ -1,4 +1,8 @@
 //! Where the time went: a bar for each request, tool and wait.
+//!
+//! Rows are those of `view.rs`: steps and calls as they began, inner ones below outer ones. All share one axis, which begins with
+//! the first row and not with the recording, and ends with the last event. Within a row, the bars of attempts and of their tools
+//! follow each other, as a call waits for each before it goes on.
 
 use std::time::Duration;
 

@@ -1,4 +1,8 @@
 //! What one call wrote and read: prompts, answers, what was wrong with them, tools.
+//!
+//! A request repeats the conversation before it. So only the messages behind those that it shares with the last request are kept,
+//! and `shared` says how many these are. A request that did not go out after all (its event is followed by another one of the same
+//! attempt) is replaced, or its messages would count as shown.
 
 use llmnode_runtime::ext::RunEvent;
 use llmnode_runtime::{

@@ -1,4 +1,7 @@
 //! What a recording holds, as it is in its file.
+//!
+//! A field that is added has a default, so that older files are read by newer versions, and newer ones by older. Most fields are
+//! left out of the file while they have their default.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,9 @@
 //! Where the boxes of a flow are: layers by the longest way from the start, one row for each of a layer.
+//!
+//! In this order: edges that lead back are found first (`order`), since with them there would be no longest way; the others give
+//! each step its layer, so that all of them lead to the right. An edge over several layers gets a place in each one between, so
+//! that no box stands on it. Then rows are chosen, the way that was taken at the top; and only when all sizes of a row and a layer are known,
+//! positions. It knows no SVG.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,10 @@
 //! The page: one file, without a script and without requests.
+//!
+//! What is most asked for comes first: the state and the figures, the result, the way of the flow, the time, the states, the
+//! calls. Calls get the room that the others leave, since they are the longest part; therefore the schemas, which follow them, are
+//! written before them and appended after them.
+//!
+//! The page is opened from mails and bug reports, so its policy forbids everything but its own style sheet, by its hash.
 
 use std::collections::HashMap;
 use std::time::Duration;

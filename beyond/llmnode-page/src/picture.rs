@@ -1,4 +1,9 @@
 //! The way that a flow took, as SVG.
+//!
+//! A flow is built from the inside out: the boxes of its steps, in which a nested flow is a frame with a picture of its own; then
+//! their places (`layout.rs`); then it is drawn. Edges that lead back run below the boxes, each in a lane of its own, so that they
+//! cross no box. How often a step was visited and an edge was taken comes from the recording, the boxes from the outline: what was
+//! never taken is drawn, too.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,7 @@
 //! The texts of a recording: without secrets, cut, and within its memory.
+//!
+//! Each text is redacted first and cut then: a secret that is cut in its middle would not be recognised any more. The messages of a
+//! conversation come again with each request, so they are found again by their hash and redacted once; another redactor forgets them.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};

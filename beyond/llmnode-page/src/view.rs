@@ -1,4 +1,9 @@
 //! Which parts of a recording are shown, and in which order.
+//!
+//! The newest steps and calls are chosen once, here, and all sections draw the same ones: links of the chart lead to calls that
+//! the page has. Left out are calls that say nothing of their own: a tool's call is shown where it was made, and a batch by its
+//! items. A call whose parent is not shown is put below the nearest one that is. Depths are bounded, since a file from elsewhere may
+//! have circles.
 
 use std::collections::{HashMap, HashSet};
 

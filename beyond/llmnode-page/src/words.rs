@@ -1,4 +1,6 @@
 //! Figures in words. What is unknown is said, and is not 0.
+//!
+//! Here and not where they are used, so that all parts of a page say a cost or a time alike.
 
 use std::time::Duration;
 

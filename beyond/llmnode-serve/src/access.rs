@@ -1,4 +1,8 @@
 //! Who may ask: any web page that the user has open can send requests to a local server.
+//!
+//! The checks go from what a foreign page cannot hide to what only this page knows: the name of the host (against DNS rebinding),
+//! the origin, the site that a browser says it comes from, and, for everything that acts, the key. Last comes the type of the body:
+//! a form of another page cannot send JSON. The page itself needs no key, since it shows nothing before its script has one.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,7 @@
 //! The paths of the server.
+//!
+//! Handlers are short: they read a body, ask `app.rs` or `run.rs`, and answer with a status and a sentence. Open pages follow one
+//! stream of events. A page that is too slow for it loses events; it is then sent all parts anew in place of what it lost.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;

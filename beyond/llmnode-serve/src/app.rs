@@ -1,4 +1,11 @@
 //! What the server knows, and what the pages that are open are sent.
+//!
+//! There is one state under one lock, and a page is a picture of it: each change draws the parts that it concerns and sends those
+//! that differ from what was sent last. A page that is opened gets all parts and everything after them, under the same lock, so
+//! that nothing is missed or sent twice. Texts of models are appended and not redrawn, and steps are drawn a few times a second at most:
+//! a graph may take thousands of them.
+//!
+//! What takes long (reading and checking files) is done without the lock, on a copy.
 
 use std::collections::BTreeMap;
 use std::io;

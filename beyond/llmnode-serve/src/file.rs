@@ -1,4 +1,9 @@
 //! The file of a graph, as it is on the disk now.
+//!
+//! It is looked at again and again, so the cheap question comes first: have the times or sizes changed, of the file or of its
+//! subgraphs? Only then is it read and checked. While somebody edits it, it has mistakes most of the time: the last picture stays,
+//! marked as old, and the mistakes are listed beside it. A link that replaces the file is not followed: the server shows the files
+//! that it was started with, and no others.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

@@ -1,4 +1,6 @@
 //! The form of a graph's inputs, and of what a tool asks.
+//!
+//! Fields are texts, and are read here by the schema of their input: a script would turn long integers into others.
 
 use llmnode_graph::Graph;
 use llmnode_graph::ext::typed_input;

@@ -1,4 +1,6 @@
 //! The runs that have ended, those of an earlier server, too.
+//!
+//! Each has a page of its own under a name that nobody can guess, since that page is opened without the key.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,8 @@
 //! The parts of the page, as HTML. The script only puts them where they belong.
+//!
+//! Each `Part` is drawn whole, from the state alone: what is sent does not depend on what a page has seen before, so a page that was
+//! away for a while needs no history. `of_step` and `of_run` say which parts a change concerns; a part that is missing there is not
+//! redrawn.
 
 use llmnode_flow::flow::Outline;
 use llmnode_page::ext::{Figures, Html, Marks, cut, figures, picture, reading};

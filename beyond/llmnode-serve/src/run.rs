@@ -1,4 +1,11 @@
 //! The run of a graph, for the pages that are open.
+//!
+//! `start` checks everything that can be wrong before there is a run: mistakes of the graph, inputs, another run. Then a task
+//! drives it: it executes the flow until it ends or pauses, writes a pause to the disk *before* the page shows it (else a decision
+//! could be about something that a restart has lost), waits for all decisions, and continues. A decision that the runtime refuses
+//! without a request, such as an edit that fails validation, is put back to the person with what was wrong.
+//!
+//! The task is a separate one: a panic in it ends the run, and not the server.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,4 +1,6 @@
 //! The run that is under way, as the pages see it.
+//!
+//! It holds the texts of the newest calls only, cut: they are shown while they come, and the run's own page has all of them.
 
 use llmnode_graph::{CheckedRegistry, Graph};
 use llmnode_page::Recording;

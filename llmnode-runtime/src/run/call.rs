@@ -731,12 +731,6 @@ fn start<'a, 'r: 'a>(
                 None
             };
             let listener = options.listener.as_deref().or(read.as_deref());
-            // Whoever shares a span with the call is in it already.
-            let span = if caller.span.is_some() {
-                Span::none()
-            } else {
-                scope.span().clone()
-            };
             let extensions = CallExtensions {
                 listener,
                 turn: turn_of(&options),
@@ -751,7 +745,7 @@ fn start<'a, 'r: 'a>(
                 settings,
                 &mut *node,
             );
-            let mut execution = pin!(execution.instrument(span));
+            let mut execution = pin!(execution.instrument(execution_span(&caller, &scope)));
             poll_fn(|cx| {
                 catch_panic(|| execution.as_mut().poll(cx))
                     .unwrap_or_else(|panic_message| Poll::Ready(Err(panicked(&panic_message))))
@@ -761,18 +755,32 @@ fn start<'a, 'r: 'a>(
         if let Some(turn) = turn_of(&options) {
             outcome = Box::pin(end_turn(turn, &scope, node.answer(), outcome)).await;
         }
-        match outcome {
-            Ok(()) => {
-                let record = scope.end(None, None);
-                let account = match node.wants_report() {
-                    true => Account::of(&scope, &record),
-                    false => Account::default(),
-                };
-                Ok(CallReport::new(record, account))
-            }
-            Err(error) => Err(ended(&scope, error)),
-        }
+        report(&scope, node, outcome)
     })
+}
+
+/// Whoever shares a span with the call is in it already.
+fn execution_span(caller: &Caller<'_>, scope: &CallGuard<'_>) -> Span {
+    if caller.span.is_some() {
+        Span::none()
+    } else {
+        scope.span().clone()
+    }
+}
+
+/// Ends the record of the call, which its report or its error has.
+fn report(
+    scope: &CallGuard<'_>,
+    node: &dyn ErasedExec<'_, '_>,
+    outcome: Result<(), NodeError>,
+) -> CallResult<()> {
+    outcome.map_err(|error| ended(scope, error))?;
+    let record = scope.end(None, None);
+    let account = match node.wants_report() {
+        true => Account::of(scope, &record),
+        false => Account::default(),
+    };
+    Ok(CallReport::new(record, account))
 }
 
 #[expect(

@@ -508,20 +508,13 @@ where
                 tracing::warn!(target: "llmnode::journal", "{fault}");
             }
             let Err(error) = outcome else { return outcome };
-            // A map without limits may have another one in it that has some.
-            let is_limited = around.is_some();
-            if is_limited
-                && error.category() == Category::LimitExceeded
-                && is_of_map(error.message())
-            {
+            if around.is_some() && ends_map(&error) {
                 control.end(&error);
             }
             // An agent goes on behind its tools, of which none runs twice.
-            let of_agent = error
+            unfinished = error
                 .own_unfinished::<Unfinished>()
-                .filter(|_| N::FACTS.idempotent);
-            unfinished = of_agent
-                .filter(|agent| agent.node() == node.name())
+                .filter(|agent| N::FACTS.idempotent && agent.node() == node.name())
                 .cloned();
             let failed = FailedCall {
                 error: &error,
@@ -537,6 +530,12 @@ where
             last = Some(error);
         }
     })
+}
+
+/// Whether nothing is left of what the map may spend. Ask it of a map that has limits: one without may have another in it that has
+/// some.
+fn ends_map(error: &NodeError) -> bool {
+    error.category() == Category::LimitExceeded && is_of_map(error.message())
 }
 
 /// While the other items wait for this one, its time is bounded: then they go on, and so does it.

@@ -165,21 +165,12 @@ async fn ask_loop(
         // A block, since moved values would keep their room in the future.
         let mut attempts = {
             let core = context.core;
-            let levels = [
-                context.settings,
-                &core.settings,
-                node.settings(),
-                &core.defaults,
-            ];
-            let mut settings = Resolved::new(levels, node.node_kind())?;
-            let held = context.core.held_model(node.model());
+            let mut settings = Resolved::new(levels(node, context), node.node_kind())?;
+            let held = core.held_model(node.model());
             if held.is_some() {
                 settings.ignore_run_model();
             }
-            own_deadline = settings
-                .deadline()
-                .and_then(|time| Deadline::of_call(context.call, time))
-                .map(|deadline| deadline.stopped_by(context.batches().map(|_| Arc::default())));
+            own_deadline = deadline_of_call(&settings, context);
             let (request, bounds) = match context.turn() {
                 None => prepare(node, context)?,
                 // Boxed, so that other calls reserve no room for a request that waits.
@@ -205,10 +196,11 @@ async fn ask_loop(
             }
         };
         match outcome {
-            // Whoever takes the handoff has its round, and goes on with the conversation.
-            Ok(()) if context.handoff().is_some_and(HandoffSlot::is_taken) => Ok(()),
             Ok(()) => {
-                attempts.finish();
+                // Whoever takes the handoff has its round, and goes on with the conversation.
+                if !context.handoff().is_some_and(HandoffSlot::is_taken) {
+                    attempts.finish();
+                }
                 Ok(())
             }
             Err(ended) => {
@@ -223,6 +215,23 @@ async fn ask_loop(
         Some(outcome) => outcome,
         None => Err(error.without_record()),
     }
+}
+
+/// Where settings are looked up, the nearest place first.
+fn levels<'a, 'n: 'a>(node: &dyn ErasedNode<'n>, context: &CallContext<'a>) -> [&'a Settings; 4] {
+    let core = context.core;
+    [
+        context.settings,
+        &core.settings,
+        node.settings(),
+        &core.defaults,
+    ]
+}
+
+/// In a map over a batch API, it stops while the call waits for its batch.
+fn deadline_of_call(settings: &Resolved<'_>, context: &CallContext<'_>) -> Option<Deadline> {
+    let deadline = Deadline::of_call(context.call, settings.deadline()?)?;
+    Some(deadline.stopped_by(context.batches().map(|_| Arc::default())))
 }
 
 /// The same with the history of a conversation, which is claimed.

@@ -13,7 +13,7 @@ pub struct Provenance {
     pub seed: u64,
     /// The models that were asked.
     pub models: Vec<String>,
-    /// How many requests it took.
+    /// How many requests the optimisation made, to all models together.
     pub requests: u64,
     /// How many tokens it took; `None`: unknown.
     pub tokens: Option<u64>,

@@ -65,7 +65,7 @@ pub struct Bounds {
 }
 
 impl<S, A> Runner<'_, S, A> {
-    /// Sets bounds.
+    /// Sets what the flow may do at most, beside what the program sets for it.
     #[must_use]
     pub fn within(self, bounds: Bounds) -> Self {
         Runner { bounds, ..self }

@@ -1,4 +1,8 @@
 //! An answer that comes in events, each of which has the form of a whole one.
+//!
+//! The events are therefore joined by the code that reads whole answers (`gathered.rs`), and `finish` ends in the same function, so
+//! that a stream cannot differ from an answer in one piece. An event that is no piece of an answer may be an
+//! error, which ends the stream as an error in one piece would.
 
 use std::ops::ControlFlow;
 

@@ -1,5 +1,10 @@
 //! Makes connections: to the server or through a proxy, with TLS where the URL asks
 //! for it, all within one time limit.
+//!
+//! Through a proxy, there are two hops: a connector without one makes the connection to
+//! the proxy; for https, a tunnel in it leads to the server, so that the proxy sees no
+//! request. A host's address is judged when it is resolved (`resolver.rs`), in the step
+//! that also connects: a name that was looked up before may lead elsewhere by then.
 
 use std::pin::Pin;
 use std::sync::Arc;

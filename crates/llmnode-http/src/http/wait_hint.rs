@@ -1,4 +1,7 @@
 //! The wait that a server asks for in the text of its error, if no header and no field has it.
+//!
+//! Numbers in an error mostly are limits, not waits. So a number counts only behind a phrase that announces a wait, and only with a
+//! unit. A text may name the waits of several limits; a request that comes before the longest one is refused again.
 
 use std::time::Duration;
 

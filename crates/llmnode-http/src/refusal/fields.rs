@@ -1,4 +1,7 @@
 //! The names by which servers call the parts of a request: data, in lower case.
+//!
+//! A server that names a part in another way gets a row in [`NAMES`], with the server behind it. What is done about a part is
+//! decided elsewhere (`reading.rs`), by the phrase in which the name is found.
 
 use super::parts::Part;
 

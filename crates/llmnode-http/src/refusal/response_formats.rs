@@ -1,4 +1,8 @@
 //! Chooses the response format for a type, given the formats that the model is known to refuse.
+//!
+//! The search begins at the format that is wanted and goes down [`ORDER`], from formats that force the model to those that only ask
+//! it: each refusal costs one request, after which the next weaker one is used. It never goes up by itself. A strict format
+//! that cannot express the type is passed over without asking.
 
 use llmnode_model::ResponseFormat;
 use llmnode_reader::ask::take_strict_error;

@@ -1,4 +1,7 @@
 //! The body of a request to the Responses API.
+//!
+//! The order of its fields is for prompt caches: what is the same for all requests of a node comes first, the conversation last.
+//! Nothing is stored at the provider unless the program says so, so that thoughts have to come encrypted, and go back so.
 
 use std::collections::BTreeMap;
 
