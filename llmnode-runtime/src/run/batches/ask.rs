@@ -38,29 +38,29 @@ pub(in crate::run) trait AttemptSinkExt<'o>: Sink {
 
 /// Parks the request until its line has a result. A provider whose queue is full makes it park again.
 pub(in crate::run) async fn ask_in_batch<'o>(
-    asking: BatchAsking<'_>,
+    waiting: BatchAsking<'_>,
     sink: &mut impl AttemptSinkExt<'o>,
 ) -> Asked {
-    let wire = match batch_api(asking.model) {
+    let wire = match batch_api(waiting.model) {
         Ok(wire) => wire,
         Err(error) => return Asked::answered(Err(error)),
     };
-    let Some(line_id) = line_id(&asking, sink) else {
+    let Some(line_id) = line_id(&waiting, sink) else {
         let message = "a batch may outlive its process, so a map over a batch API needs a journal; add \
                        `.resume(JournalFile::open(..)?)`";
         return Asked::answered(Err(ModelError::unsent(Category::ConfigError, message)));
     };
     loop {
-        let line = match wire.line(asking.request, sink) {
+        let line = match wire.line(waiting.request, sink) {
             Ok(line) => line,
             Err(error) => return Asked::answered(Err(error)),
         };
-        let mut parked = asking.pool.park(line_id.clone(), line, Arc::clone(&wire));
+        let mut parked = waiting.pool.park(line_id.clone(), line, Arc::clone(&wire));
         match (&mut parked.planned).await {
             Ok(Planned::In { batch, ack }) => {
                 let attempt = BatchAttempt::planned(batch.name.clone(), line_id.clone());
                 // In the journal with all others of the order, before the order is sent.
-                sink.open().begin_in_batch(attempt, asking.request);
+                sink.open().begin_in_batch(attempt, waiting.request);
                 parked.place.take_again();
                 drop(ack);
             }
@@ -74,7 +74,7 @@ pub(in crate::run) async fn ask_in_batch<'o>(
                 sink.open()
                     .batch_answered(times.batch, times.submitted, times.ended);
                 drop(parked);
-                return Asked::answered(wire.answer(asking.request, response, sink));
+                return Asked::answered(wire.answer(waiting.request, response, sink));
             }
             Some(LineOutcome::Failed(failed)) => return Asked::answered(Err(failed.into_error())),
             Some(LineOutcome::Again) => {}
@@ -95,10 +95,10 @@ fn batch_api(model: &dyn ChatModel) -> Result<Arc<dyn BatchWire>, ModelError> {
 }
 
 /// `None`: there is no journal.
-fn line_id<'o>(asking: &BatchAsking<'_>, sink: &mut impl AttemptSinkExt<'o>) -> Option<String> {
-    let recorder = asking.pool.recorder()?;
+fn line_id<'o>(waiting: &BatchAsking<'_>, sink: &mut impl AttemptSinkExt<'o>) -> Option<String> {
+    let recorder = waiting.pool.recorder()?;
     let conversation = sink.open().journal_key.as_ref()?.conversation.clone();
-    Some(recorder.line(&conversation, asking.request, asking.names))
+    Some(recorder.line(&conversation, waiting.request, waiting.names))
 }
 
 /// The map ends, and with it the batch's future.

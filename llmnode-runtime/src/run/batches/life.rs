@@ -21,14 +21,14 @@ impl Batch {
                 // All who asked are gone: what others send must not wait for its place.
                 self.in_queue = None;
             } else {
-                let known = match status.take() {
-                    Some(known) => Some(known),
+                let ended_status = match status.take() {
+                    Some(ended_status) => Some(ended_status),
                     None => self.until_ended(end).await,
                 };
                 self.in_queue = None;
-                if let Some(known) = known {
-                    self.read(&known, end).await;
-                    status = Some(known);
+                if let Some(ended_status) = ended_status {
+                    self.read(&ended_status, end).await;
+                    status = Some(ended_status);
                 }
             }
             // Of a batch of this process, nobody will ask for more. One that an earlier process left may be asked again.

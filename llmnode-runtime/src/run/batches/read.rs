@@ -73,19 +73,19 @@ impl Batch {
             let wait = self.pool.api.wait_before(readings);
             readings += 1;
             let has_time = end.is_some_and(|end| self.pool.clock.now() < end);
-            let goes_on = match self.pool.api.once {
+            let may_repeat = match self.pool.api.once {
                 true => false,
                 false => readings < READINGS || has_time,
             };
-            if error.category.group() != Group::Transport || !goes_on {
+            if error.category.group() != Group::Transport || !may_repeat {
                 return Err(error);
             }
             tracing::warn!(target: "llmnode::batch", batch = self.id, "its results cannot be read: {error}");
             // Meanwhile, others may be sent.
             self.pool.ends_reading();
-            let goes_on = self.pause_for_calls(wait).await;
+            let continues = self.pause_for_calls(wait).await;
             self.pool.begins_reading();
-            if !goes_on {
+            if !continues {
                 return Ok(());
             }
         }
@@ -97,17 +97,17 @@ impl Batch {
         ended: SystemTime,
     ) -> Result<(), ModelError> {
         let mut results = self.wire.results(status).await?;
-        let mut given = HashSet::new();
+        let mut delivered = HashSet::new();
         while !self.has_nobody()
             && let Some((id, result)) = results.next().await?
         {
             let Some((id, line)) = self.waiting.remove_entry(&id) else {
-                if given.contains(&id) {
+                if delivered.contains(&id) {
                     tracing::warn!(target: "llmnode::batch", batch = self.id, line = id, "a second result of the same line is left out");
                 }
                 continue;
             };
-            given.insert(id);
+            delivered.insert(id);
             let pool = Arc::clone(&self.pool);
             poll_fn(|_| match line.is_gone() || pool.has_room_for_result() {
                 true => Poll::Ready(()),

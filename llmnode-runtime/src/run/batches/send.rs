@@ -161,7 +161,7 @@ async fn create_once(
                 false => Failed::of_error(&error, FailedCost::Unsent),
             });
         }
-        let goes_on = pool.pause(pool.api.wait_before(creations)).await;
+        let continues = pool.pause(pool.api.wait_before(creations)).await;
         creations += 1;
         if error.reached
             && let Some(id) = find(pool, wire, traces, end).await?
@@ -169,7 +169,7 @@ async fn create_once(
             return Ok(id);
         }
         let has_time = last.is_some_and(|last| pool.clock.now() < last);
-        if !goes_on || !has_time || creations == CREATIONS {
+        if !continues || !has_time || creations == CREATIONS {
             return Err(Failed::of_error(&error, FailedCost::Unsent));
         }
     }
