@@ -2,8 +2,8 @@
 //!
 //! In this order: edges that lead back are found first (`order`), since with them there would be no longest way; the others give
 //! each step its layer, so that all of them lead to the right. An edge over several layers gets a place in each one between, so
-//! that no box stands on it. Then rows are chosen, the way that was taken at the top; and only when all sizes of a row and a layer are known,
-//! positions. It knows no SVG.
+//! that no box stands on it. Then rows are chosen, the way that was taken at the top; positions come last, when the sizes of all
+//! rows and layers are known. It knows no SVG.
 
 use std::collections::HashMap;
 

@@ -10,7 +10,8 @@
 //! 4. The call is made again with the pause, perhaps by another process after a deployment. `shown.rs` has hashes of what the
 //!    conversation was based on. The node's own values must be the same, and so must the name, description and parameters of each tool
 //!    whose call was approved, since a person approved what was shown. Instructions, other tools, the output and the model may
-//!    differ, and the call's record says what (`CallRecord::changed_since_pause`). The comparison itself is in `run/resume.rs` and `run/shown.rs`.
+//!    differ, and the call's record says what (`CallRecord::changed_since_pause`). The comparison itself is
+//!    in `run/resume.rs` and `run/shown.rs`.
 //! 5. `claims.rs`: of two copies of one pause in a process, one runs.
 //!
 //! `unfinished.rs` is the same for a conversation that failed: nothing waits, and it goes on where it was.
