@@ -12,16 +12,12 @@
 //!    other crates lend their schema (`foreign.rs`), and a type that borrows gets a
 //!    stub for `Deserialize`.
 //!
-//! **A field whose type lacks the derives is several errors**, one of each place in
-//! serde's and schemars' code. A bound on the impls (`where Line: Serialize`) would
-//! be one, but the compiler proves it wherever the impl is used: a type that
-//! contains itself would not compile, by way of another type neither, and a macro
-//! sees one definition at a time. A field's type in place of a bound (`<Line as
-//! Part>::Same`) leaves such types alone, but each impl reports it anew.
-//! docs/errors.md has the words.
+//! A field whose type lacks the derives would be several errors, one of each place
+//! in serde's and schemars' code; `parts.rs` makes them one.
 
 mod borrowed;
 mod foreign;
+mod parts;
 mod stray;
 
 use proc_macro2::{Ident, Span, TokenStream};
@@ -70,11 +66,14 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let mut missing = missing_derives(&input.attrs);
     let unread = borrows && missing.contains(&DESERIALIZE);
     missing.retain(|derive| !unread || *derive != DESERIALIZE);
+    // An editor shows no errors of derived code.
+    let parts = (missing.len() == NEEDED.len() && !crate::ide::is_editor())
+        .then(|| parts::check(&mut input, &krate));
     let unread = unread.then(|| stub_deserialize(&input, &krate));
     input.attrs.splice(0..0, derive(&missing, &krate));
     input.attrs.extend(crate_attributes(&krate));
     input.attrs.push(definition::mark(&input, &krate));
-    quote!(#input #definition #unread #errors)
+    quote!(#input #definition #parts #unread #errors)
 }
 
 /// The crate of a derive and its name.

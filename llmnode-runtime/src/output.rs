@@ -20,6 +20,7 @@
 //! The room knows nothing of models, attempts or records.
 
 pub(crate) mod foreign;
+pub(crate) mod parts;
 
 use std::any::Any;
 use std::fmt;
@@ -56,8 +57,8 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> LlmOutput for T {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the output of a node",
     label = "`{Part}`, or a type around it, lacks `Deserialize` or `JsonSchema`",
-    note = "put `#[llm_output]` on the definition of `{Part}`, or derive `serde::Deserialize` and \
-            `schemars::JsonSchema`, of schemars 1",
+    note = "put `#[llm_output]` on the definition of `{Part}` and of what it stands in, or derive \
+            `serde::Deserialize` and `schemars::JsonSchema`, of schemars 1",
     note = "for dates, money and ids of other crates, llmnode has the features `chrono04`, \
             `jiff02`, `rust_decimal1`, `uuid1`, `url2`"
 )]

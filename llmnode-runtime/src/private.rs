@@ -3,6 +3,9 @@
 pub use crate::__impl_arc_state as impl_arc_state;
 pub use crate::__impl_validate_all as impl_validate_all;
 pub use crate::output::foreign::Foreign;
+pub use crate::output::parts::{
+    All, Described, Given, OutputPart, PartProbe, Parts, Written, is_part,
+};
 pub use crate::output::{Argument, OutputSpec, TypeReader};
 pub use crate::prompt::generated::{
     Column, DisplayProbe, Line, Prompt, PromptAt, PromptFence, PromptHistory, PromptJson,
@@ -20,7 +23,7 @@ pub use crate::settings::{Backoff, Failures, Recovery};
 pub use std::borrow::Cow;
 
 /// Short names keep an expansion small: the compiler parses every one of them.
-pub use std::{future::Future, marker::Send, primitive::str};
+pub use std::{future::Future, marker::Send, primitive::bool, primitive::str};
 
 pub use llmnode_model::{Cache, Category, ChatModel, Reasoning};
 pub use {schemars, serde};
@@ -40,6 +43,7 @@ pub type Yield<N> = Result<<N as Node>::Output, crate::BoxError>;
 
 /// The traits between which method resolution chooses, in scope only where it has to.
 pub mod probes {
+    pub use crate::output::parts::NoPart as _;
     pub use crate::prompt::generated::{ShowNothing as _, ShowValue as _};
     pub use crate::run::{
         CloneArgument as _, CloneNothing as _, CloneValue as _, FallbackJson as _,

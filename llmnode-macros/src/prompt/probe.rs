@@ -26,6 +26,8 @@
 //!   lies where the mistake is.
 //! * Constants, statics and `self` are visible whatever the hygiene, so a probe
 //!   lives in a module of its own, without a prelude.
+//! * rustdoc checks no bodies, so there the fault is an error of the macro, at the
+//!   literal.
 //! * A note that the error comes from a macro follows wherever a span of the error
 //!   does. So the literal keeps its span, and the names that it captures, which
 //!   have to be of the same hygiene, get it.
@@ -33,7 +35,7 @@
 use std::ops::Range;
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::LitStr;
 
 use super::identifier;
@@ -156,6 +158,10 @@ fn capture_from_literal(
         .map(|unknown| candidates.near(&unknown.name))
         .collect();
     let mut items = TokenStream::new();
+    let said: TokenStream = unknown
+        .iter()
+        .map(|unknown| ErrorText::new(prompt, unknown, candidates).in_documentation(literal.span()))
+        .collect();
     match near {
         Some(near) => bound.extend(near),
         None => {
@@ -176,11 +182,12 @@ fn capture_from_literal(
         .filter_map(|name| identifier(name, literal.span()));
     let token = literal.token();
     // A number has every trait that a format spec may need.
-    probe(
+    let probe = probe(
         here,
         items,
         quote_spanned!(here=> #(let #bound = 0;)* let _ = ::core::format_args!(#token);),
-    )
+    );
+    quote!(#probe #said)
 }
 
 /// The masked literal captures one name, bound to a value without a text.
@@ -190,11 +197,13 @@ fn capture_masked(
     here: Span,
 ) -> TokenStream {
     let kind = format_ident!("Variable", span = here);
-    probe(
+    let probe = probe(
         here,
         error_text.undisplayable(&kind),
         quote_spanned!(here=> let #name = #kind(()); let _ = ::core::format_args!(#literal);),
-    )
+    );
+    let said = error_text.in_documentation(literal.span());
+    quote!(#probe #said)
 }
 
 /// Constants of functions that are never called. `no_implicit_prelude`, since a
@@ -285,6 +294,16 @@ impl ErrorText {
                 }
             })*
         }
+    }
+
+    /// rustdoc checks no bodies, so a probe says nothing to it.
+    fn in_documentation(&self, at: Span) -> TokenStream {
+        let Self { message, label, .. } = self;
+        let message = match label.as_str() {
+            "here" => message.clone(),
+            label => format!("{message}; {label}"),
+        };
+        quote_spanned!(at=> #[cfg(doc)] ::core::compile_error!(#message);)
     }
 
     /// As an error of ours, where nothing can be underlined.

@@ -27,6 +27,10 @@ pub(crate) struct SerdeAttributes {
     pub(crate) transparent: bool,
     pub(crate) flatten: bool,
     pub(crate) skip: bool,
+    /// Not in the schema.
+    pub(crate) hidden: bool,
+    /// With bounds of the user's own.
+    pub(crate) bound: bool,
     /// Read by another type or a function, or borrowed on purpose.
     pub(crate) custom: bool,
 }
@@ -62,8 +66,12 @@ impl SerdeAttributes {
             "transparent" => self.transparent = true,
             "flatten" => self.flatten = true,
             // A field that only the schema skips is still read.
-            "skip" | "skip_deserializing" => self.skip |= of_serde,
+            "skip" | "skip_deserializing" => {
+                self.skip |= of_serde;
+                self.hidden |= !of_serde;
+            }
             _ => {
+                self.bound |= name == "bound";
                 self.custom |= CUSTOM_KEYS.contains(&&*name);
                 skip_value(meta)?;
             }
@@ -120,12 +128,13 @@ mod tests {
             parse_quote!(#[schemars(title = "no", extend("rename" = {"x": 1}))]),
         ]);
         assert_eq!(read.name(&parse_quote!(a)), "in");
-        assert!(read.flatten && read.skip);
+        assert!(read.flatten && read.skip && read.bound);
         let told = SerdeAttributes::read(&[
             parse_quote!(#[schemars(rename = "told", skip)]),
             parse_quote!(#[serde(rename = "read", alias = "told")]),
         ]);
         assert_eq!((&*told.name(&parse_quote!(a)), told.skip), ("told", false));
+        assert!(told.hidden && !told.bound);
         let only_out = SerdeAttributes::read(&[parse_quote!(#[serde(rename(serialize = "out"))])]);
         assert_eq!(only_out.name(&parse_quote!(r#type)), "type");
     }

@@ -2,8 +2,6 @@
 // Mend: put `#[llm_output]` on `Line`, too.
 // Token: Line
 // Token: struct Line
-// Errors: 5
-// Missed: serde's and schemars' derives ask for the traits of the field, each where it uses them.
 use llmnode::prelude::*;
 
 #[derive(Debug, Clone)]

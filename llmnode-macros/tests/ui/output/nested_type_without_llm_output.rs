@@ -1,7 +1,5 @@
 // Cause: a type inside of the output lacks `#[llm_output]`.
 // Mend: put `#[llm_output]` on it, too. `std::time::Instant` and the like have no form in JSON: ask for a date or a number.
-// Errors: 5
-// Missed: the derives of serde and schemars each ask for a trait of their own, serde's three times, and no macro silences them.
 // Token: struct Step
 use llmnode::prelude::*;
 

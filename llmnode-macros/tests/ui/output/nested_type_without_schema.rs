@@ -1,7 +1,6 @@
 // Cause: `Severity` is a field of an output and has serde's derives, but no `JsonSchema`.
 // Mend: replace the derives of `Severity` by `#[llm_output]`.
-// Token: #[llm_output]
-// Missed: it is schemars' trait, and the message does not name `#[llm_output]`.
+// Token: enum Severity
 use llmnode::prelude::*;
 use serde::{Deserialize, Serialize};
 

@@ -3,8 +3,6 @@
 // Token: Severity
 // Token: enum Severity
 // Token: Deserialize
-// Errors: 2
-// Missed: the two derives ask for the two traits.
 use llmnode::prelude::*;
 use serde::Deserialize;
 

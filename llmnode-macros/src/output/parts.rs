@@ -1,0 +1,212 @@
+//! The types of fields that may lack the derives of an output.
+//!
+//! The derives report such a type five times, and name no remedy. So the derived
+//! impls get a bound that keeps them silent, and a constant has the one error. How
+//! and why is in the runtime (`output/parts.rs`). Only where all three derives are
+//! ours, and the definition has no parameters.
+
+use std::collections::HashSet;
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{
+    Data, DeriveInput, Field, GenericArgument, LitStr, Path, PathArguments, Type, parse_quote,
+};
+
+use crate::crate_path;
+use crate::generics::bare;
+use crate::validate::fields::is_plain;
+use crate::validate::serde_names::SerdeAttributes;
+
+/// Adds the attributes of the derives, and returns the impl that they need.
+pub(crate) fn check(input: &mut DeriveInput, krate: &Path) -> TokenStream {
+    let container = SerdeAttributes::read(&input.attrs);
+    if container.custom || container.bound || !input.generics.params.is_empty() {
+        return TokenStream::new();
+    }
+    let ident = input.ident.clone();
+    let owner = Owner {
+        ident: &ident,
+        private: quote!(#krate::__private),
+    };
+    let mut checked = vec![];
+    let mut seen = HashSet::new();
+    for field in fields(&mut input.data) {
+        let parts = owner.parts(field);
+        let Some(at) = parts.first().map(Spanned::span) else {
+            continue;
+        };
+        let ty = field.ty.clone();
+        let described = LitStr::new(&owner.described(&ty).to_string(), at);
+        field
+            .attrs
+            .push(parse_quote!(#[schemars(with = #described)]));
+        if !seen.insert(ty.to_token_stream().to_string()) {
+            continue;
+        }
+        let bound = LitStr::new(&owner.bound(checked.len(), &ty).to_string(), at);
+        // Not in the pages of rustdoc, which checks no bodies.
+        field.attrs.push(parse_quote! {
+            #[cfg_attr(not(doc), serde(bound(serialize = #bound, deserialize = #bound)))]
+        });
+        checked.push(Checked { ty, at, parts });
+    }
+    if checked.is_empty() {
+        return TokenStream::new();
+    }
+    crate_path::scope(krate, owner.parts_impl(&checked))
+}
+
+/// A field's type that is checked.
+struct Checked {
+    ty: Type,
+    at: Span,
+    /// What in it may be wrong.
+    parts: Vec<Type>,
+}
+
+fn fields(data: &mut Data) -> Vec<&mut Field> {
+    match data {
+        Data::Struct(data) => data.fields.iter_mut().collect(),
+        Data::Enum(data) => data
+            .variants
+            .iter_mut()
+            .filter(|variant| {
+                let attributes = SerdeAttributes::read(&variant.attrs);
+                !attributes.skip && !attributes.custom
+            })
+            .flat_map(|variant| &mut variant.fields)
+            .collect(),
+        Data::Union(_) => vec![],
+    }
+}
+
+/// The definition.
+struct Owner<'a> {
+    ident: &'a Ident,
+    private: TokenStream,
+}
+
+impl Owner<'_> {
+    /// The types in the field's type that are not known by their tokens.
+    fn parts(&self, field: &Field) -> Vec<Type> {
+        let attributes = SerdeAttributes::read(&field.attrs);
+        let is_special = attributes.custom
+            || attributes.skip
+            || attributes.hidden
+            || attributes.flatten
+            || attributes.bound;
+        let mut found = vec![];
+        if is_special || !self.collect(&field.ty, &mut found) {
+            return vec![];
+        }
+        found
+    }
+
+    /// Returns `false` for a type that cannot be written into a text.
+    fn collect(&self, ty: &Type, found: &mut Vec<Type>) -> bool {
+        match bare(ty) {
+            ty if is_plain(ty) => true,
+            Type::Array(array) => self.collect(&array.elem, found),
+            Type::Tuple(tuple) => tuple.elems.iter().all(|ty| self.collect(ty, found)),
+            Type::Path(path) if path.qself.is_none() && is_written(&path.path) => {
+                let Some(last) = path.path.segments.last() else {
+                    return false;
+                };
+                if is_container(&last.ident) {
+                    return self.collect_arguments(&last.arguments, found);
+                }
+                // The definition itself has the derives.
+                if last.ident != *self.ident {
+                    found.push(ty.clone());
+                }
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn collect_arguments(&self, arguments: &PathArguments, found: &mut Vec<Type>) -> bool {
+        let PathArguments::AngleBracketed(arguments) = arguments else {
+            return false;
+        };
+        arguments.args.iter().all(|argument| match argument {
+            GenericArgument::Type(ty) => self.collect(ty, found),
+            GenericArgument::Lifetime(_) => true,
+            _ => false,
+        })
+    }
+
+    fn all(&self) -> TokenStream {
+        let Self { ident, private } = self;
+        quote!(#private::All<{ <#ident as #private::Parts>::ALL }>)
+    }
+
+    fn described(&self, ty: &Type) -> TokenStream {
+        let (private, all) = (&self.private, self.all());
+        quote!(<#all as #private::Described<#ty>>::Type)
+    }
+
+    fn bound(&self, index: usize, ty: &Type) -> TokenStream {
+        let Self { ident, private } = self;
+        let all = self.all();
+        let index = Literal::usize_unsuffixed(index);
+        quote! {
+            for<'__any> <#all as #private::Given<#ty, #index>>::Type:
+                #private::Written<'__any, { <#ident as #private::Parts>::CHECKED }>
+        }
+    }
+
+    /// The compiler reports a type without a schema where it is written.
+    fn parts_impl(&self, checked: &[Checked]) -> TokenStream {
+        let private = crate_path::private();
+        let ident = self.ident;
+        let types = checked.iter().map(|one| &one.ty);
+        let mut seen = HashSet::new();
+        let parts = checked
+            .iter()
+            .flat_map(|one| &one.parts)
+            .filter(|part| seen.insert(part.to_token_stream().to_string()));
+        let parts = parts.map(|part| {
+            let at = part.span();
+            quote_spanned!(at=> #private::is_part::<#part>();)
+        });
+        let message = "what this type stands in has no JSON schema; write a `Vec`, an `Option`, a \
+                       map, or an array of at most 32";
+        let whole = checked.iter().map(|Checked { ty, at, .. }| {
+            quote_spanned!(*at=> ::core::assert!(#private::PartProbe::<#ty>::__IS_PART, #message);)
+        });
+        generated! {
+            #[automatically_derived]
+            impl #private::Parts for #ident {
+                const ALL: #private::bool = {
+                    use #private::probes::*;
+                    #(#private::PartProbe::<#types>::__IS_PART)&&*
+                };
+                const CHECKED: #private::bool = {
+                    use #private::probes::*;
+                    #(#parts)*
+                    #(#whole)*
+                    true
+                };
+            }
+        }
+    }
+}
+
+/// Whether the path is the same as a text: `$crate` of a macro is not.
+fn is_written(path: &Path) -> bool {
+    path.segments
+        .iter()
+        .all(|one| one.ident != "Self" && !one.ident.to_string().starts_with('$'))
+}
+
+/// Types of std that are described if what is in them is.
+fn is_container(name: &Ident) -> bool {
+    const CONTAINERS: [&str; 12] = [
+        "Option", "Vec", "Box", "Rc", "Arc", "Cow", "VecDeque", "HashMap", "BTreeMap", "HashSet",
+        "BTreeSet", "Result",
+    ];
+    CONTAINERS.iter().any(|container| name == container)
+}

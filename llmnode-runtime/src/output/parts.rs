@@ -1,0 +1,104 @@
+//! A field of an output whose type is no part of one: one error, at that type.
+//!
+//! The derives of serde and schemars would report it five times, in their words.
+//! So the derived impls get a bound that is met if all types are fine. Where one is
+//! not, it is `Step: Written`, which the derived code then takes as given, and says
+//! nothing. Two things make this work:
+//!
+//! - *Types may contain themselves.* A bound that asks for serde's traits would be
+//!   proved by itself. So whether all is fine is a constant, which asks for
+//!   `JsonSchema` alone, and the impl of that has no such bound.
+//! - *Whoever uses the type gets no second error.* `Written` has a constant as its
+//!   argument that does not compile if something is wrong. That is the error, and the
+//!   compiler says no more about a bound in which one is.
+//!
+//! The bound is for any lifetime, since the compiler reports a bound that is never
+//! met and has no lifetime.
+
+use std::marker::PhantomData;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// A type that a field of an output may have.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a part of an output",
+    label = "has no JSON schema",
+    note = "put `#[llm_output]` on its definition, above its derives or in place of them, and on \
+            the definitions of its arguments",
+    note = "for dates, money and ids of other crates, llmnode has the features `chrono04`, \
+            `jiff02`, `rust_decimal1`, `uuid1`, `url2`; a type such as `std::time::Instant` has \
+            no form in JSON"
+)]
+pub trait OutputPart {}
+
+#[diagnostic::do_not_recommend]
+impl<T: JsonSchema + ?Sized> OutputPart for T {}
+
+/// Does not compile for a type that is none.
+pub const fn is_part<T: OutputPart + ?Sized>() {}
+
+/// Asks whether a type is described, by an inherent constant that comes before that of a trait.
+pub struct PartProbe<T: ?Sized>(PhantomData<T>);
+
+impl<T: JsonSchema + ?Sized> PartProbe<T> {
+    /// It is.
+    pub const __IS_PART: bool = true;
+}
+
+/// The last choice.
+pub trait NoPart {
+    /// It is not.
+    const __IS_PART: bool = false;
+}
+
+impl<T: ?Sized> NoPart for PartProbe<T> {}
+
+/// What a definition knows of its fields' types.
+#[doc(hidden)]
+pub trait Parts {
+    /// Whether all are described.
+    const ALL: bool;
+    /// Does not compile where one is not.
+    const CHECKED: bool;
+}
+
+/// Chooses a type by `Parts::ALL`.
+pub struct All<const ALL: bool>;
+
+/// A type for each number: of two bounds that are the same, the compiler would not know which one it uses.
+pub struct Nth<const FIELD: usize>;
+
+/// What the derived code may take as given.
+pub trait Given<T, const FIELD: usize> {
+    /// `T`, if something is wrong.
+    type Type;
+}
+
+impl<T, const FIELD: usize> Given<T, FIELD> for All<true> {
+    type Type = PhantomData<Nth<FIELD>>;
+}
+
+impl<T, const FIELD: usize> Given<T, FIELD> for All<false> {
+    type Type = T;
+}
+
+/// What a field is described by.
+pub trait Described<T> {
+    /// `T`, if all is well.
+    type Type: JsonSchema;
+}
+
+impl<T: JsonSchema> Described<T> for All<true> {
+    type Type = T;
+}
+
+impl<T> Described<T> for All<false> {
+    type Type = ();
+}
+
+/// What serde's derives ask of a field.
+pub trait Written<'any, const CHECKED: bool>: Serialize + DeserializeOwned {}
+
+impl<const FIELD: usize> Written<'_, true> for PhantomData<Nth<FIELD>> {}
