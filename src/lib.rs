@@ -27,7 +27,7 @@
 //! | `openai` (default) | [`OpenAi`], for OpenAI's API and compatible servers |
 //! | `anthropic`, `gemini` | [`Anthropic`] and [`Gemini`], by their own APIs |
 //! | `async-openai`, `http-client` | a configuration of async-openai's, or a `reqwest::Client`, of your own; their types become part of the API |
-//! | `batch` | [maps over the providers' batch APIs](guide::overnight): within a day, mostly for half the price |
+//! | `batch` | [maps over the providers' batch APIs](guide::overnight): within a day, with most providers for half the price |
 //! | `chats` | [conversations that are kept](guide::chats): whole turns, one writer |
 //! | `chats-postgres` | the same in tables of Postgres |
 //! | `chats-sqlite` | the same in one file of SQLite |

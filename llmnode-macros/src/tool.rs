@@ -37,7 +37,7 @@ use crate::{cfg, crate_path, item};
 use args::{ToolArgs, VALUES, hint};
 use model::ToolModel;
 pub(crate) use name::check_tool_name;
-use name::tool_name_error;
+use name::{taken_by_a_type, tool_name_error};
 
 const LISTS: [(&str, &str); 1] = [("choices", choices::EXAMPLE)];
 
@@ -99,6 +99,12 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         args: &args,
     };
     check_choices(&model, &mut errors);
+    if !is_method && let Some(error) = taken_by_a_type(&function.sig, &model.ident) {
+        errors.push(error);
+        // The type is there: it stands for the tool where a node lists it.
+        let stub = emit::stub(&model.ident, &model.name, &model.krate);
+        return quote!(#function #stub #errors);
+    }
     // A method gets no stub: a struct cannot stand within an impl.
     let tool = match (errors.is_empty(), is_method) {
         (true, _) => Some(emit::emit(&model)),

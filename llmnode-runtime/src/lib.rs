@@ -3,6 +3,7 @@
 //! The core knows nodes, prompts, outputs, validators, the attempt loop, the ledger and the trait of a model. HTTP
 //! and flows are crates above it.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 mod clock;

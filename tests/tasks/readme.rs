@@ -19,7 +19,7 @@ impl Ticket {
 
 #[llm_node(
     prompt = "Sort this letter:\n{letter:fence}\nTeams:\n{state.teams:list}",
-    output = Ticket, state = Shop, // `fence`: a stranger's text; `list`: one a line
+    output = Ticket, state = Shop,
     retries = 2, // up to two more requests after a bad answer
 )]
 struct Sort { letter: String }

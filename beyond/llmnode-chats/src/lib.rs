@@ -5,6 +5,8 @@
 //! only has to write a row and its new messages in one transaction, under a condition: all rules about turns are in one place, for
 //! all databases, and [`Conversations::check_store`] tells whether a store keeps its part.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod body;
 mod chat;
 mod check_store;

@@ -9,6 +9,7 @@
 //! judges. `columns` and `figures` are how a terminal shows texts and amounts, and `table` prints a report. `difference`, `comparison`
 //! and `difference_table` hold two reports beside each other; `baseline`, `verdict`, `gate_error` and `gate` one beside a file.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 mod agreement;

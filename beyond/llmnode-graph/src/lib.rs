@@ -3,6 +3,7 @@
 //! A file is checked in stages when it is loaded: its parts, its paths, its data. Every mistake of a stage is listed once, with
 //! its place and the name that was probably intended.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 mod check;

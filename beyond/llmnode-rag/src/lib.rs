@@ -2,6 +2,7 @@
 //!
 //! A store returns text that other people wrote. It goes into a prompt in a fence, as data, and never into a system message.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 mod chunks;

@@ -5,6 +5,7 @@
 //! (smart nodes in graphs), `ext` (the methods of a run), and `optimise` (makes a node better, by the
 //! scores of `llmnode-eval`).
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 mod ext;

@@ -12,6 +12,7 @@
 //! - `openai`, `anthropic`, `gemini` fill that table: how a request is written, an
 //!   answer and a stream are read.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 #[cfg(feature = "anthropic")]

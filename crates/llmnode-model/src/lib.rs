@@ -3,6 +3,7 @@
 //! [`ChatModel`] is what a provider implements: `llmnode-http` has one, [`testing`] those that answer by a script. Use it
 //! through the `llmnode` crate, unless you write a provider.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 mod answer_limit;
