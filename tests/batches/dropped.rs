@@ -7,7 +7,7 @@ use llmnode::journal::MapExt as _;
 use llmnode::stub_server::{StubBatch, StubServer};
 use llmnode::{BatchApi, BoxError, Cx, Exec, Node};
 
-use crate::support::{APIS, Label, Place, Sort, label, letters, run, sorting};
+use crate::support::{APIS, Label, Place, Sort, label, letters, run, sorting, until_sent};
 
 /// Letters of which none is corrected.
 const LETTERS: usize = 3;
@@ -33,12 +33,6 @@ impl Exec<()> for Hasty<'_> {
             sorted = sorted => Ok(Some(sorted?)),
             () = until_sent(server) => Ok(None),
         }
-    }
-}
-
-async fn until_sent(server: &StubServer) {
-    while server.batches_seen() == 0 {
-        tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 

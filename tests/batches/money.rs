@@ -6,7 +6,7 @@ use std::time::Duration;
 use llmnode::stub_server::{StubBatch, StubReply};
 use llmnode::{Category, Limits, Price, Prices, Settings, TestClock};
 
-use crate::support::{APIS, Api, Place, letters, quick, run, sorting};
+use crate::support::{APIS, Api, Place, letters, quick, run, sorting, until_looked_at};
 use llmnode::journal::MapExt as _;
 
 pub(crate) fn prices() -> Prices {
@@ -150,11 +150,7 @@ async fn under_a_limit_of_the_run_others_do_not_wait_for_a_batch_and_learn_its_n
             .resume(place.open())
             .batch_api(quick().poll(Duration::from_millis(20)));
         let other = async {
-            while server.batches_seen() == 0 {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-            // Until its id has come.
-            tokio::time::sleep(Duration::from_millis(200)).await;
+            until_looked_at(&server).await;
             run.call(&letters(1)[0]).await
         };
         let error = tokio::select! {

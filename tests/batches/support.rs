@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use llmnode::journal::JournalFile;
 use llmnode::prelude::*;
-use llmnode::stub_server::{StubReply, StubServer, StubServerBuilder};
+use llmnode::stub_server::{LoggedRequest, StubReply, StubServer, StubServerBuilder};
 use llmnode::{Anthropic, BatchApi, Gemini, OpenAi, Run};
 use serde_json::json;
 
@@ -136,4 +136,21 @@ impl Drop for Place {
 /// Looks often, so that tests are quick.
 pub(crate) fn quick() -> BatchApi {
     BatchApi::new().poll(Duration::from_millis(2))
+}
+
+/// Until the server has a batch. That its process knows it, this does not say.
+pub(crate) async fn until_sent(server: &StubServer) {
+    while server.batches_seen() == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// Until the server was asked where a batch of OpenAI stands: from then on its process knows its id.
+pub(crate) async fn until_looked_at(server: &StubServer) {
+    let is_look = |request: &LoggedRequest| {
+        request.method() == "GET" && request.path().contains("/batches/batch_")
+    };
+    while !server.requests().iter().any(is_look) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
 }
