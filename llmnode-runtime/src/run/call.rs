@@ -372,7 +372,13 @@ impl<'r, T> Call<'r, T> {
 
     /// Sets all settings at once, and drops those set so far.
     pub fn settings(mut self, settings: Settings) -> Self {
-        self.options.overrides = Some(Box::new(settings));
+        self.options.overrides = Some(Arc::new(settings));
+        self
+    }
+
+    /// The same with settings that other calls have as well.
+    pub(super) fn sharing(mut self, settings: Arc<Settings>) -> Self {
+        self.options.overrides = Some(settings);
         self
     }
 
@@ -383,7 +389,7 @@ impl<'r, T> Call<'r, T> {
     }
 
     fn overrides(&mut self) -> &mut Settings {
-        self.options.overrides.get_or_insert_default()
+        self.options.overrides()
     }
 
     /// Returns the record of the call beside its output.

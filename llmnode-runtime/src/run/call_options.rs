@@ -49,6 +49,10 @@ impl<'r> CallOptions<'r> {
         self.rare.as_deref()?.recorder
     }
 
+    pub(super) fn overrides(&mut self) -> &mut Settings {
+        Arc::make_mut(self.overrides.get_or_insert_default())
+    }
+
     pub(super) fn rare(&mut self) -> &mut RareOptions<'r> {
         self.rare.get_or_insert_default()
     }
@@ -74,7 +78,8 @@ pub(super) fn origin<'o>(options: &'o CallOptions<'_>) -> Option<Box<Origin<'o>>
     ))
 }
 
-pub(super) type Overrides = Option<Box<Settings>>;
+/// Those of a map are shared by its calls.
+pub(super) type Overrides = Option<Arc<Settings>>;
 
 /// Writes an output. A function and no trait object: only who sets it needs an output that serde can write.
 pub(super) type Writer<T> = fn(&T) -> Result<String, serde_json::Error>;

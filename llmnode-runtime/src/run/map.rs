@@ -495,7 +495,7 @@ where
             let caller = caller.limited(around.as_ref()).of_item(&item);
             item.begin_call();
             let mut call = Call::new(core, CalledBy::Caller(&caller), state, &node)
-                .settings(Settings::clone(&settings));
+                .sharing(Arc::clone(&settings));
             if let Some(unfinished) = unfinished.take() {
                 call = call.resume(unfinished);
             }

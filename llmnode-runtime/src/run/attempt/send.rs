@@ -35,15 +35,15 @@ pub(super) async fn complete_in_batch(
     let Some(pool) = plan.context.batches() else {
         return target.model.complete(request, sink).await;
     };
-    let waiting = BatchAsking {
-        pool,
-        model: target.model,
-        request,
-        names: target.names(request),
-    };
     let answer = {
         let _stopped = plan.stop();
-        ask_in_batch(waiting, sink).await
+        let asking = BatchAsking {
+            pool,
+            model: target.model,
+            request,
+            names: target.names(request),
+        };
+        ask_in_batch(&asking, sink).await
     };
     if let Asked::Answered(outcome) = answer {
         return *outcome;

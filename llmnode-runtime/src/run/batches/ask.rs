@@ -38,14 +38,14 @@ pub(in crate::run) trait AttemptSinkExt<'o>: Sink {
 
 /// Parks the request until its line has a result. A provider whose queue is full makes it park again.
 pub(in crate::run) async fn ask_in_batch<'o>(
-    waiting: BatchAsking<'_>,
+    waiting: &BatchAsking<'_>,
     sink: &mut impl AttemptSinkExt<'o>,
 ) -> Asked {
     let wire = match batch_api(waiting.model) {
         Ok(wire) => wire,
         Err(error) => return Asked::answered(Err(error)),
     };
-    let Some(line_id) = line_id(&waiting, sink) else {
+    let Some(line_id) = line_id(waiting, sink) else {
         let message = "a batch may outlive its process, so a map over a batch API needs a journal; add \
                        `.resume(JournalFile::open(..)?)`";
         return Asked::answered(Err(ModelError::unsent(Category::ConfigError, message)));

@@ -12,7 +12,7 @@ use llmnode_model::{Category, Group, ModelError};
 use super::batch::{Batch, by_id};
 use super::find::find;
 use super::group::NewOrder;
-use super::parked::{Acks, BatchNames, Failed, FailedCost, Planned, Unread};
+use super::parked::{Acks, BatchNames, Failed, FailedCost, Planned, Unread, Waiting};
 use super::pool::BatchPool;
 use crate::ledger::{Recorder, RunEvent};
 
@@ -21,6 +21,9 @@ const CREATIONS: u32 = 4;
 
 /// Later than this after its plan, a batch is not created anew. A wire that finds batches by their time looks further than that.
 const CREATED_WITHIN: Duration = Duration::from_secs(3_600);
+
+/// So many lines are noted in the journal before it is written: their records wait in memory until then.
+const NOTED_AT_ONCE: usize = 1_000;
 
 /// Files are kept for this long after a batch has to be over.
 const FILES_KEPT: Duration = Duration::from_secs(7 * 86_400);
@@ -54,14 +57,7 @@ pub(super) async fn new_batch(pool: Arc<BatchPool>, order: NewOrder) {
         model: &model,
         lines: &ids,
     });
-    let names = Arc::new(BatchNames { name: name.clone() });
-    let acks = Acks::new();
-    for one in &mut waiting {
-        let ack = acks.one();
-        let batch = Arc::clone(&names);
-        one.plan(Planned::In { batch, ack });
-    }
-    acks.wait().await;
+    let planned = plan(&*recorder, &name, &mut waiting).await;
     let mut order = BatchOrder {
         name: name.clone(),
         api,
@@ -70,7 +66,10 @@ pub(super) async fn new_batch(pool: Arc<BatchPool>, order: NewOrder) {
         body: None,
         expires_after,
     };
-    let created = create(&pool, &*wire, &*recorder, &mut order).await;
+    let created = match planned {
+        Ok(()) => create(&pool, &*wire, &*recorder, &mut order).await,
+        Err(failed) => Err(failed),
+    };
     drop(order);
     let mut batch = Batch {
         pool,
@@ -98,6 +97,24 @@ pub(super) async fn new_batch(pool: Arc<BatchPool>, order: NewOrder) {
     }
 }
 
+/// Has each call note its request, and the journal write that.
+async fn plan(recorder: &dyn Recorder, name: &str, waiting: &mut [Waiting]) -> Result<(), Failed> {
+    let names = Arc::new(BatchNames {
+        name: name.to_owned(),
+    });
+    for lines in waiting.chunks_mut(NOTED_AT_ONCE) {
+        let acks = Acks::new();
+        for one in lines {
+            let ack = acks.one();
+            let batch = Arc::clone(&names);
+            one.plan(Planned::In { batch, ack });
+        }
+        acks.wait().await;
+        write(recorder).await?;
+    }
+    Ok(())
+}
+
 /// Returns the batch's id, once the journal has it.
 async fn create(
     pool: &BatchPool,
@@ -108,7 +125,6 @@ async fn create(
     let planned = SystemTime::now();
     let line = order.lines.first().map(|line: &OrderLine| line.id.clone());
     let lines = order.lines.len();
-    write(recorder).await?;
     let unsent = |error: ModelError| Failed::of_error(&error, FailedCost::Unsent);
     let file = wire.upload(order).await.map_err(unsent)?;
     if let Some(file) = &file {

@@ -82,6 +82,10 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
         self.parent_path = origin.and_then(Origin::around).map(String::into_boxed_str);
         let sent = self.request.messages.iter().rev().find_map(Message::sent);
         self.sent = sent.cloned();
+        if plan.context.batches().is_some() {
+            // Its room for a correction would wait with it, for hours, in thousands of calls.
+            self.request.messages.shrink_to_fit();
+        }
         self.prompt_len = self.request.messages.len();
         self.stable_len = self.prompt_len;
         self.resume()
