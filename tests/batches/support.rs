@@ -147,10 +147,11 @@ pub(crate) async fn until_sent(server: &StubServer) {
 
 /// Until the server was asked where a batch of OpenAI stands: from then on its process knows its id.
 pub(crate) async fn until_looked_at(server: &StubServer) {
-    let is_look = |request: &LoggedRequest| {
-        request.method() == "GET" && request.path().contains("/batches/batch_")
-    };
     while !server.requests().iter().any(is_look) {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
+}
+
+fn is_look(request: &LoggedRequest) -> bool {
+    request.method() == "GET" && request.path().contains("/batches/batch_")
 }

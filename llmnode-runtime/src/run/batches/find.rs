@@ -39,11 +39,15 @@ pub(super) async fn find(
             }
         }
         if !pool.pause(pool.api.wait_before(looks)).await {
-            let ended = || ModelError::new(Category::Network, "the map ended meanwhile");
-            return Err(Failed::unread(&traces.name, &error.unwrap_or_else(ended)));
+            let error = error.unwrap_or_else(map_ended);
+            return Err(Failed::unread(&traces.name, &error));
         }
         looks += 1;
     }
+}
+
+fn map_ended() -> ModelError {
+    ModelError::new(Category::Network, "the map ended meanwhile")
 }
 
 /// A map that waits for nothing is started again too late for that.
