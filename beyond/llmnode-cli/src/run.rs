@@ -179,6 +179,11 @@ fn print_outcome(run: &Run<State>, outcome: &Result<String, NodeError>, options:
     };
     print_line(&format!("{requests}, {tokens} tokens"));
     if let Err(error) = outcome {
+        // The error's own words are for programs, which can keep the pause.
+        if error.category() == Category::Paused {
+            print_line("Nobody has decided, so the run ends here, and is not kept: run it again.");
+            return;
+        }
         print_line(&error.to_string());
         let hint = if error.category() == Category::ConfigError {
             hints::embeddings(options)

@@ -378,6 +378,12 @@ async fn approvals_are_answered_by_an_option() {
             told.contains("send waits for an approval") && told.contains("`--approve send=yes`"),
             "{told}"
         );
+        assert!(
+            told.ends_with(
+                "Nobody has decided, so the run ends here, and is not kept: run it again."
+            ),
+            "{told}"
+        );
     }
 }
 

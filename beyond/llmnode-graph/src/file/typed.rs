@@ -49,12 +49,15 @@ pub fn typed_input(schema: Option<&Value>, text: &str) -> Result<Option<Value>, 
     }
 }
 
-/// What to write for a list or an object, to those who typed something else.
+/// What to write for a value of this type, to those who typed something else.
 fn how_to_write(rules: &Value, text: &str) -> &'static str {
     let is_json = serde_json::from_str::<Value>(text).is_ok();
     match rules.get("type").and_then(Value::as_str) {
         Some("array") if !is_json => r#"; write a list as ["a", "b"]"#,
         Some("object") if !is_json => r#"; write an object as {"a": "b"}"#,
+        Some("integer") if !is_json => "; write a whole number, such as 3",
+        Some("number") if !is_json => "; write a number, such as 2.5",
+        Some("boolean") if !is_json => "; write true or false",
         _ => "",
     }
 }
@@ -120,11 +123,17 @@ mod tests {
             refused.ends_with(r#"; write a list as ["a", "b"]"#),
             "{refused}"
         );
-        assert!(
-            typed_input(Some(&integer), "five")
-                .unwrap_err()
-                .contains("no JSON")
-        );
+        for (kind, remedy) in [
+            ("integer", "; write a whole number, such as 3"),
+            ("number", "; write a number, such as 2.5"),
+            ("boolean", "; write true or false"),
+        ] {
+            let refused = typed_input(Some(&json!({"type": kind})), "five").unwrap_err();
+            assert!(
+                refused.contains("no JSON") && refused.ends_with(remedy),
+                "{refused}"
+            );
+        }
     }
 
     #[test]
