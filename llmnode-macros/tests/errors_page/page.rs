@@ -71,7 +71,6 @@ const LOOKED_UP: &[&str] = &[
     "habits/prompt_of_a_node_asserted",
     "habits/replies_of_a_list",
     "habits/reply_in_new",
-    "output/nested_type_with_serde_alone",
     "habits/deadline_without_unit",
     "habits/error_as_an_enum",
     "habits/report_after_await",

@@ -182,6 +182,7 @@ impl Use {
                 given.fields = of_tool.fields;
             }
         }
+        take_checks_of_parts(&mut item);
         let (before, after) = (attributes(&mut given), attributes(&mut item));
         if given.to_token_stream().to_string() != item.to_token_stream().to_string() {
             return Err(format!("the item comes back as {}", item.to_token_stream()));
@@ -367,6 +368,27 @@ fn take_helpers(item: &mut ItemStruct, taken: &[&str]) {
     fields
         .iter_mut()
         .for_each(|field| field.attrs.retain(|attribute| !ours(attribute)));
+}
+
+/// Takes off what an output's fields say to the derives, so that a type in them is one error.
+fn take_checks_of_parts(item: &mut Item) {
+    let fields: Vec<&mut syn::Field> = match item {
+        Item::Struct(item) => item.fields.iter_mut().collect(),
+        Item::Enum(item) => item
+            .variants
+            .iter_mut()
+            .flat_map(|variant| &mut variant.fields)
+            .collect(),
+        _ => vec![],
+    };
+    for field in fields {
+        field.attrs.retain(|attribute| {
+            let written = attribute.to_token_stream().to_string();
+            !["Described", "Given"]
+                .iter()
+                .any(|ours| written.contains(&format!("__private :: {ours} <")))
+        });
+    }
 }
 
 /// Takes the attributes off an item.
