@@ -4,7 +4,7 @@ pub use crate::__impl_arc_state as impl_arc_state;
 pub use crate::__impl_validate_all as impl_validate_all;
 pub use crate::output::foreign::Foreign;
 pub use crate::output::parts::{
-    All, Described, Given, OutputPart, PartProbe, Parts, Written, is_part,
+    All, DerivedBound, Described, OutputPart, PartProbe, Parts, Written, is_part,
 };
 pub use crate::output::{Argument, OutputSpec, TypeReader};
 pub use crate::prompt::generated::{

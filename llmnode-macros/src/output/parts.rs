@@ -153,7 +153,7 @@ impl Owner<'_> {
         let all = self.all();
         let index = Literal::usize_unsuffixed(index);
         quote! {
-            for<'__any> <#all as #private::Given<#ty, #index>>::Type:
+            for<'__any> <#all as #private::DerivedBound<#ty, #index>>::Type:
                 #private::Written<'__any, { <#ident as #private::Parts>::CHECKED }>
         }
     }

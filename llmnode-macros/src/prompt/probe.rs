@@ -158,7 +158,7 @@ fn capture_from_literal(
         .map(|unknown| candidates.near(&unknown.name))
         .collect();
     let mut items = TokenStream::new();
-    let said: TokenStream = unknown
+    let compile_error: TokenStream = unknown
         .iter()
         .map(|unknown| ErrorText::new(prompt, unknown, candidates).in_documentation(literal.span()))
         .collect();
@@ -187,7 +187,7 @@ fn capture_from_literal(
         items,
         quote_spanned!(here=> #(let #bound = 0;)* let _ = ::core::format_args!(#token);),
     );
-    quote!(#probe #said)
+    quote!(#probe #compile_error)
 }
 
 /// The masked literal captures one name, bound to a value without a text.
@@ -202,8 +202,8 @@ fn capture_masked(
         error_text.undisplayable(&kind),
         quote_spanned!(here=> let #name = #kind(()); let _ = ::core::format_args!(#literal);),
     );
-    let said = error_text.in_documentation(literal.span());
-    quote!(#probe #said)
+    let compile_error = error_text.in_documentation(literal.span());
+    quote!(#probe #compile_error)
 }
 
 /// Constants of functions that are never called. `no_implicit_prelude`, since a

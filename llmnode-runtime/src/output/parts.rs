@@ -71,16 +71,16 @@ pub struct All<const ALL: bool>;
 pub struct Nth<const FIELD: usize>;
 
 /// What the derived code may take as given.
-pub trait Given<T, const FIELD: usize> {
+pub trait DerivedBound<T, const FIELD: usize> {
     /// `T`, if something is wrong.
     type Type;
 }
 
-impl<T, const FIELD: usize> Given<T, FIELD> for All<true> {
+impl<T, const FIELD: usize> DerivedBound<T, FIELD> for All<true> {
     type Type = PhantomData<Nth<FIELD>>;
 }
 
-impl<T, const FIELD: usize> Given<T, FIELD> for All<false> {
+impl<T, const FIELD: usize> DerivedBound<T, FIELD> for All<false> {
     type Type = T;
 }
 

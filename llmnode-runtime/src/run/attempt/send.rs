@@ -37,13 +37,13 @@ pub(super) async fn complete_in_batch(
     };
     let answer = {
         let _stopped = plan.stop();
-        let asking = BatchAsking {
+        let waiting = BatchAsking {
             pool,
             model: target.model,
             request,
             names: target.names(request),
         };
-        ask_in_batch(&asking, sink).await
+        ask_in_batch(&waiting, sink).await
     };
     if let Asked::Answered(outcome) = answer {
         return *outcome;

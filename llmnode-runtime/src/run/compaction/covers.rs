@@ -90,19 +90,19 @@ fn chain(
 
 /// What a store keeps of compactions of which it has the first ones, as a chain among so many rows. From the first one on that cannot
 /// be kept, none is.
-pub(super) fn written(done: &[Compaction], known: &Chain, rows: usize) -> Vec<Covers> {
+pub(super) fn written(done: &[Compaction], earlier: &Chain, rows: usize) -> Vec<Covers> {
     let mut covers = Vec::with_capacity(done.len());
     let mut sent = Sent::default();
     for (at, compaction) in done.iter().enumerate() {
         let Some(numbers) = sent.compact(compaction) else {
             break;
         };
-        let Some(place) = at.checked_sub(known.done.len()) else {
+        let Some(place) = at.checked_sub(earlier.done.len()) else {
             continue;
         };
         let row = Row {
             compaction: compaction.clone(),
-            on: (place == 0 && known.newest < rows).then_some(known.newest),
+            on: (place == 0 && earlier.newest < rows).then_some(earlier.newest),
         };
         let Ok(body) = serde_json::to_string(&row) else {
             break;
@@ -118,12 +118,15 @@ pub(super) fn written(done: &[Compaction], known: &Chain, rows: usize) -> Vec<Co
 }
 
 /// Those at the beginning of which others are. `None`: they are of another conversation.
-pub(super) fn behind<'c>(done: &'c [Compaction], known: &[Compaction]) -> Option<&'c [Compaction]> {
-    let begin = done.get(..known.len())?;
-    let mut pairs = begin.iter().zip(known);
+pub(super) fn behind<'c>(
+    done: &'c [Compaction],
+    earlier: &[Compaction],
+) -> Option<&'c [Compaction]> {
+    let begin = done.get(..earlier.len())?;
+    let mut pairs = begin.iter().zip(earlier);
     pairs
         .all(|(one, other)| is_same(one, other))
-        .then(|| &done[known.len()..])
+        .then(|| &done[earlier.len()..])
 }
 
 fn is_same(one: &Compaction, other: &Compaction) -> bool {
@@ -132,14 +135,14 @@ fn is_same(one: &Compaction, other: &Compaction) -> bool {
 }
 
 /// Those behind others that are about the first messages alone, so many: they hold whatever follows these.
-pub(super) fn of_history(all: &[Compaction], known: usize, messages: usize) -> Vec<Compaction> {
+pub(super) fn of_history(all: &[Compaction], earlier: usize, messages: usize) -> Vec<Compaction> {
     let mut sent = Sent::default();
     let mut of_history = Vec::new();
     for (at, compaction) in all.iter().enumerate() {
         let Some(numbers) = sent.compact(compaction) else {
             break;
         };
-        if at < known {
+        if at < earlier {
             continue;
         }
         if numbers.last > messages as u64 {
@@ -262,13 +265,13 @@ mod tests {
     fn rows_are_read_as_they_were_written_and_only_newer_ones_are_written() {
         let done = nested();
         let covers = all_written(&done);
-        let known = read(&covers, 12);
-        assert_eq!((known.done.len(), known.newest), (2, 2));
-        assert!(behind(&done, &known.done).is_some_and(<[_]>::is_empty));
-        assert!(written(&done, &known, 2).is_empty());
+        let earlier = read(&covers, 12);
+        assert_eq!((earlier.done.len(), earlier.newest), (2, 2));
+        assert!(behind(&done, &earlier.done).is_some_and(<[_]>::is_empty));
+        assert!(written(&done, &earlier, 2).is_empty());
         // A fork has the first one alone.
-        let known = read(&covers[..1], 10);
-        assert_eq!(written(&done, &known, 1), covers[1..]);
+        let earlier = read(&covers[..1], 10);
+        assert_eq!(written(&done, &earlier, 1), covers[1..]);
     }
 
     #[test]
@@ -282,18 +285,18 @@ mod tests {
         ] {
             let mut covers = good.clone();
             covers[1].body = damage.to_owned();
-            let known = read(&covers, 12);
-            assert_eq!((known.done.len(), known.newest), (1, 1), "{damage}");
-            assert!(known.unusable.is_some());
+            let earlier = read(&covers, 12);
+            assert_eq!((earlier.done.len(), earlier.newest), (1, 1), "{damage}");
+            assert!(earlier.unusable.is_some());
             // What the next turn does in its place stands on the first row, and is found by the turn behind it.
-            let mut next = known.done.clone();
+            let mut next = earlier.done.clone();
             next.push(summary(14, vec![edit(2, 5, &["three"])]));
-            covers.extend(written(&next, &known, 2));
-            let known = read(&covers, 14);
-            assert_eq!((known.done.len(), known.newest), (2, 3), "{damage}");
-            assert_eq!(known.unusable, None, "it is said once");
+            covers.extend(written(&next, &earlier, 2));
+            let earlier = read(&covers, 14);
+            assert_eq!((earlier.done.len(), earlier.newest), (2, 3), "{damage}");
+            assert_eq!(earlier.unusable, None, "it is said once");
             next.push(summary(20, vec![edit(0, 1, &["four"])]));
-            covers.extend(written(&next, &known, 3));
+            covers.extend(written(&next, &earlier, 3));
             assert_eq!(read(&covers, 20).done.len(), 3);
         }
     }
@@ -302,8 +305,8 @@ mod tests {
     fn no_row_is_used_without_the_one_that_it_stands_on() {
         let mut covers = all_written(&nested());
         covers[0].body = "{".to_owned();
-        let known = read(&covers, 12);
-        assert_eq!((known.done.len(), known.newest), (0, 0));
+        let earlier = read(&covers, 12);
+        assert_eq!((earlier.done.len(), earlier.newest), (0, 0));
         // A row that stands on itself stands on nothing.
         let mut covers = all_written(&nested());
         covers[1].body = covers[1].body.replacen('{', "{\"on\":2,", 1);
@@ -318,16 +321,17 @@ mod tests {
             let json: serde_json::Value = serde_json::from_str(&one.body).unwrap();
             one.body = serde_json::to_string_pretty(&json).unwrap();
         }
-        let known = read(&covers, 12);
-        assert!(behind(&done, &known.done).is_some_and(<[_]>::is_empty));
+        let earlier = read(&covers, 12);
+        assert!(behind(&done, &earlier.done).is_some_and(<[_]>::is_empty));
     }
 
     #[test]
     fn what_is_about_a_history_holds_for_another_question() {
         let done = nested();
-        for (known, messages, count) in [(0, 11, 2), (0, 10, 1), (1, 11, 1), (0, 7, 0), (2, 11, 0)]
+        for (earlier, messages, count) in
+            [(0, 11, 2), (0, 10, 1), (1, 11, 1), (0, 7, 0), (2, 11, 0)]
         {
-            assert_eq!(of_history(&done, known, messages).len(), count);
+            assert_eq!(of_history(&done, earlier, messages).len(), count);
         }
     }
 }

@@ -414,12 +414,12 @@ impl Compacting {
         messages: usize,
     ) -> Vec<Covers> {
         let done = self.without_opening();
-        let known = covers::read(before, history);
+        let earlier = covers::read(before, history);
         // A call may go on after one of another chat, whose compactions are not about these messages.
-        if covers::behind(&done, &known.done).is_none_or(<[_]>::is_empty) {
+        if covers::behind(&done, &earlier.done).is_none_or(<[_]>::is_empty) {
             return Vec::new();
         }
-        let mut covers = covers::written(&done, &known, before.len());
+        let mut covers = covers::written(&done, &earlier, before.len());
         covers.retain(|one| one.messages <= messages as u64);
         covers
     }
@@ -438,9 +438,9 @@ impl Compacting {
         };
         let done = of_unfinished.done.iter();
         let done: Vec<Compaction> = done.map_while(|one| one.without_opening(opening)).collect();
-        let known = self.without_opening();
-        if covers::behind(&done, &known).is_some() {
-            self.offered = covers::of_history(&done, known.len(), stored);
+        let earlier = self.without_opening();
+        if covers::behind(&done, &earlier).is_some() {
+            self.offered = covers::of_history(&done, earlier.len(), stored);
         }
     }
 
@@ -466,8 +466,8 @@ impl Compacting {
 
     /// Whether a summary was paid for that no store has.
     pub(in crate::run) fn has_paid(&self) -> bool {
-        let own = self.whole.done().iter().skip(self.stored);
-        let mut all = own.chain(&self.offered);
+        let unstored = self.whole.done().iter().skip(self.stored);
+        let mut all = unstored.chain(&self.offered);
         all.any(|one| one.step == CompactionStep::Summary)
     }
 
