@@ -12,6 +12,7 @@
 //! or an error, but the body is read by the same code in both cases, since servers
 //! send errors in events and answers with strange statuses.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -265,9 +266,12 @@ impl Inner {
         // A redirect that was learned is used at once; see `redirected`.
         let base = self.redirects.current(&self.service.endpoint.url);
         let url = match self.wire.url {
-            Some(url) => url(&base, prepared.model, prepared.streams).map_err(|why| {
-                unsent(format!("the URL for the model {:?} {why}", prepared.model))
-            })?,
+            Some(url) => {
+                let url = url(&base, prepared.model, prepared.streams);
+                Cow::Owned(url.map_err(|why| {
+                    unsent(format!("the URL for the model {:?} {why}", prepared.model))
+                })?)
+            }
             None => base,
         };
         let PreparedRequest {

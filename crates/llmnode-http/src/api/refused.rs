@@ -24,15 +24,20 @@ impl Inner {
     ) -> impl Iterator<Item = &'static str> + use<'a> {
         let PreparedRequest { request, shape, .. } = prepared;
         let chosen = self.chosen(request, shape.quirks);
-        let schema = request.output.as_deref().filter(|_| shape.schema.is_some());
         let quirks = shape.quirks;
+        // Of nearly all models neither parts nor formats are known to be refused.
+        let schema = request
+            .output
+            .as_deref()
+            .filter(|_| shape.schema.is_some() && !quirks.refused.is_empty());
         let formats = self.wire.formats;
         let response_formats = schema.into_iter().flat_map(move |schema| {
             response_formats::passed_over(formats, chosen, schema, quirks.refused)
         });
-        let parts = self
-            .parts(prepared, listens)
+        let parts = (!quirks.left_out.is_empty())
+            .then(|| self.parts(prepared, listens))
             .into_iter()
+            .flatten()
             .filter(move |(part, is_wanted)| *is_wanted && quirks.leaves_out(*part))
             .map(|(part, _)| part.as_str());
         let carries_nothing = !shape.carries && has_carried(request);

@@ -4,6 +4,7 @@
 //! GET, and each request has to be an attempt with its own record. The first
 //! attempt fails with the target learned, the next one asks it.
 
+use std::borrow::Cow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::url::Url;
@@ -18,8 +19,11 @@ pub(crate) struct Redirects(Mutex<Vec<Url>>);
 
 impl Redirects {
     /// Where to send the next request.
-    pub(crate) fn current(&self, endpoint: &Url) -> Url {
-        self.lock().last().unwrap_or(endpoint).clone()
+    pub(crate) fn current<'e>(&self, endpoint: &'e Url) -> Cow<'e, Url> {
+        match self.lock().last() {
+            Some(target) => Cow::Owned(target.clone()),
+            None => Cow::Borrowed(endpoint),
+        }
     }
 
     /// Returns whether there is another target to ask.

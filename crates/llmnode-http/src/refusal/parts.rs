@@ -92,6 +92,10 @@ impl Parts {
         self.0 & (1 << part as u32) != 0
     }
 
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
     pub(crate) fn with(self, part: Part) -> Parts {
         Parts(self.0 | (1 << part as u32))
     }
