@@ -180,7 +180,7 @@ impl Ledger {
 
 impl NodeKind {
     /// `answers`: how a model answers the node; `None`: it asks none.
-    pub(crate) fn from_facts(facts: NodeFacts, answers: Option<AnswerKind>) -> Self {
+    pub(crate) fn from_facts(facts: &NodeFacts, answers: Option<AnswerKind>) -> Self {
         NodeKind {
             fallback: facts.fallback,
             idempotent: facts.idempotent,
@@ -194,7 +194,7 @@ impl LimitedNode {
         LimitedNode {
             path: path::<N>(),
             name: N::NAME,
-            limits: N::FACTS.limits,
+            limits: const { &N::FACTS.limits },
         }
     }
 }
@@ -223,7 +223,7 @@ pub fn recovery_of<N: Node>(category: Category) -> Vec<Recovery> {
     let answers = (category != Category::ExecError).then_some(AnswerKind::Json);
     Stacks::new(
         [EMPTY_SETTINGS, EMPTY_SETTINGS, N::SETTINGS, EMPTY_SETTINGS],
-        NodeKind::from_facts(N::FACTS, answers),
+        NodeKind::from_facts(&N::FACTS, answers),
     )
     .full_stack(category)
 }

@@ -152,7 +152,7 @@ impl DynNode {
             &self.setup.settings,
             EMPTY_SETTINGS,
         ];
-        Stacks::new(levels, NodeKind::from_facts(DynNode::FACTS, Some(answers)))
+        Stacks::new(levels, NodeKind::from_facts(&DynNode::FACTS, Some(answers)))
             .full_stack(category)
     }
 

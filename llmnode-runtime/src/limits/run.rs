@@ -43,7 +43,7 @@ pub struct RunLimits {
 pub(crate) struct LimitedNode {
     pub(crate) path: &'static str,
     pub(crate) name: &'static str,
-    pub(crate) limits: Limits,
+    pub(crate) limits: &'static Limits,
 }
 
 impl RunLimits {
@@ -74,7 +74,7 @@ impl RunLimits {
 
     pub(crate) fn set_node(&mut self, node: LimitedNode, limits: Limits) {
         self.nodes
-            .insert(node.path, node_meter(node.name, limits.or(node.limits)));
+            .insert(node.path, node_meter(node.name, limits.or(*node.limits)));
     }
 
     pub(crate) fn set_named(&mut self, name: String, limits: Limits) {
@@ -97,7 +97,7 @@ impl RunLimits {
         }
         let mut meters = lock(&self.by_attributes);
         let meter = meters.entry(node.path).or_insert_with(|| {
-            let meter = node_meter(node.name, node.limits);
+            let meter = node_meter(node.name, *node.limits);
             if let Some(spent) = lock(&self.prior_spend).get(node.path) {
                 meter.add_prior_spend(spent);
             }

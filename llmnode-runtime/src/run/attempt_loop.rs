@@ -219,7 +219,7 @@ pub(super) async fn run(
     plan: &CallPlan<'_>,
     attempts: &mut impl Attempts,
 ) -> Result<(), AttemptsError> {
-    let mut progress = Progress::new(&plan.settings.stacks, attempts.model());
+    let mut progress = Progress::new(&plan.settings.stacks, || attempts.model());
     let mut kind = AttemptKind::First;
     let mut wait = Duration::ZERO;
     loop {

@@ -801,8 +801,7 @@ fn execution<'r>(
     node: &'r mut dyn ErasedExec<'_, '_>,
 ) -> impl Future<Output = Result<(), NodeError>> {
     async move {
-        // The two alone: all of them would have their room in the future.
-        let NodeFacts {
+        let &NodeFacts {
             idempotent,
             retries_itself,
             ..

@@ -20,7 +20,7 @@ pub(super) trait ErasedExec<'n, 'r>: Send {
     fn key(&self) -> NodeKey;
 
     /// Facts that the node's type states.
-    fn facts(&self) -> NodeFacts;
+    fn facts(&self) -> &'static NodeFacts;
 
     /// By which the limits of all calls of the node are found.
     fn limited(&self) -> LimitedNode;
@@ -58,15 +58,15 @@ impl<'n, 'r, N: Exec<S>, S: ?Sized> ErasedExec<'n, 'r> for TypedExec<'n, 'r, N, 
         NodeKey::new(path_of(type_name::<N>()), N::NAME, self.node.name())
     }
 
-    fn facts(&self) -> NodeFacts {
-        N::FACTS
+    fn facts(&self) -> &'static NodeFacts {
+        const { &N::FACTS }
     }
 
     fn limited(&self) -> LimitedNode {
         LimitedNode {
             path: path_of(type_name::<N>()),
             name: N::NAME,
-            limits: N::FACTS.limits,
+            limits: const { &N::FACTS.limits },
         }
     }
 

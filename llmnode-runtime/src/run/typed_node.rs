@@ -432,7 +432,7 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> TypedSteps<'r, S> for TypedNode<'r,
         let answers = Some(self.spec.source.answers());
         Facts {
             settings: self.node.settings(),
-            kind: NodeKind::from_facts(N::FACTS, answers),
+            kind: NodeKind::from_facts(&N::FACTS, answers),
             model: self.node.model(),
         }
     }

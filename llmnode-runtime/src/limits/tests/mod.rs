@@ -20,14 +20,14 @@ use crate::prices::{Price, Prices};
 const PLAIN: LimitedNode = LimitedNode {
     path: "tests::Plain",
     name: "plain",
-    limits: Limits::new(),
+    limits: &Limits::new(),
 };
 
 /// Three requests for all its calls together.
 const THREE: LimitedNode = LimitedNode {
     path: "tests::Three",
     name: "three",
-    limits: Limits::new().requests(3),
+    limits: &Limits::new().requests(3),
 };
 
 const NAMES: [Option<&str>; 3] = [Some("m"), None, None];

@@ -28,7 +28,7 @@ pub(crate) struct Progress<'p> {
     /// What validators see as the attempt's number.
     bad_answers: u32,
     adaptions: u32,
-    /// Models asked so far. The run's own may have no name.
+    /// Models asked so far, unless no stack leads to one. The run's own may have no name.
     models: Vec<String>,
     /// Remaining steps of the stack that led to the current model, for when that fails, too.
     onward: VecDeque<Recovery>,
@@ -81,7 +81,12 @@ pub(crate) enum AtGate {
 }
 
 impl<'p> Progress<'p> {
-    pub(crate) fn new(stacks: &'p Stacks<'p>, first_model: Option<String>) -> Self {
+    /// `first_model`: its name, which is asked for only where another model may follow.
+    pub(crate) fn new(
+        stacks: &'p Stacks<'p>,
+        first_model: impl FnOnce() -> Option<String>,
+    ) -> Self {
+        let first_model = stacks.may_lead_to_a_model().then(first_model).flatten();
         Progress {
             stacks,
             taken: Vec::new(),

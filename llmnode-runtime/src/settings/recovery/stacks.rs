@@ -46,6 +46,12 @@ impl<'p> Stacks<'p> {
         self.nearest(|level| level.fallback_model.as_deref())
     }
 
+    /// Whether the steps after some failure may name a model.
+    pub(super) fn may_lead_to_a_model(&self) -> bool {
+        let mut levels = self.levels.iter();
+        levels.any(|level| level.fallback_model.is_some() || !level.recover.is_empty())
+    }
+
     /// The steps that may follow a failure, and the key that counts its tries:
     /// failures with the same stack share its tries. `decision`: what the
     /// provider's client decided about this failure, if it differs from the
