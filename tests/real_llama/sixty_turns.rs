@@ -1,7 +1,7 @@
 //! Two agents of sixty turns on a server whose window is far too small for them, with a model of 0.5B that sums up by itself.
 //!
 //! They need Qwen2.5-Coder-0.5B-Instruct and some ten minutes:
-//! `LLMNODE_CONTEXT=2560 scripts/real-components --instruct-all cargo test --workspace --test real_llama sixty_turns -- --ignored --nocapture`.
+//! `LLMNODE_CONTEXT=2560 scripts/real-components --instruct-all cargo test --workspace --test real_llama sixty_turns -- --ignored`.
 //! What such a model writes is reported; what the library promises whatever it writes is checked. The results are in
 //! docs/verification.md.
 

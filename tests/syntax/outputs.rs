@@ -1,6 +1,7 @@
 //! Every shape of an output, around one type whose validator rejects it: the paths are those of the JSON.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 
 use llmnode::{Category, Invalid, Run, ScriptedModel, llm_node, llm_output, validate};
@@ -45,6 +46,20 @@ case!(alias: Rows, r#"[["a", BAD]]"# => "[0][1].item");
 case!(alias_field: Aliased, r#"{"row": ["a", BAD], "rows": [["a", BAD]], "own": BAD}"# =>
     "row[1].item", "rows[0][1].item", "own.item");
 case!(twelve: (u8, u8, u8, u8, u8, u8, u8, u8, u8, u8, u8, Choice), "[1,1,1,1,1,1,1,1,1,1,1,BAD]" => "[11].item");
+
+/// A hasher is an argument of a map, and no part of an answer.
+#[llm_output]
+#[derive(Debug)]
+struct Stock {
+    counts: HashMap<String, u32, BuildHasherDefault<DefaultHasher>>,
+    items: HashSet<String, BuildHasherDefault<DefaultHasher>>,
+}
+
+#[test]
+fn a_hasher_needs_no_schema() {
+    let stock: Stock = serde_json::from_str(r#"{"counts": {"axe": 2}, "items": ["axe"]}"#).unwrap();
+    assert_eq!((stock.counts["axe"], stock.items.len()), (2, 1));
+}
 
 type Row = (String, Choice);
 type Rows = Vec<Row>;

@@ -15,7 +15,7 @@ use syn::{
 };
 
 use crate::crate_path;
-use crate::generics::bare;
+use crate::generics::{bare, mentions};
 use crate::validate::fields::is_plain;
 use crate::validate::serde_names::SerdeAttributes;
 
@@ -98,24 +98,24 @@ impl Owner<'_> {
             || attributes.flatten
             || attributes.bound;
         let mut found = vec![];
-        if is_special || !self.collect(&field.ty, &mut found) {
+        if is_special || !is_written(&field.ty) || !self.collect(&field.ty, &mut found) {
             return vec![];
         }
         found
     }
 
-    /// Returns `false` for a type that cannot be written into a text.
+    /// Returns `false` for a type that is not looked into.
     fn collect(&self, ty: &Type, found: &mut Vec<Type>) -> bool {
         match bare(ty) {
             ty if is_plain(ty) => true,
             Type::Array(array) => self.collect(&array.elem, found),
             Type::Tuple(tuple) => tuple.elems.iter().all(|ty| self.collect(ty, found)),
-            Type::Path(path) if path.qself.is_none() && is_written(&path.path) => {
+            Type::Path(path) if path.qself.is_none() => {
                 let Some(last) = path.path.segments.last() else {
                     return false;
                 };
-                if is_container(&last.ident) {
-                    return self.collect_arguments(&last.arguments, found);
+                if let Some(values) = values_of(&last.ident) {
+                    return self.collect_arguments(&last.arguments, values, found);
                 }
                 // The definition itself has the derives.
                 if last.ident != *self.ident {
@@ -127,15 +127,27 @@ impl Owner<'_> {
         }
     }
 
-    fn collect_arguments(&self, arguments: &PathArguments, found: &mut Vec<Type>) -> bool {
+    /// `values`: how many of the arguments are types of values. What follows is a hasher or an allocator.
+    fn collect_arguments(
+        &self,
+        arguments: &PathArguments,
+        values: usize,
+        found: &mut Vec<Type>,
+    ) -> bool {
         let PathArguments::AngleBracketed(arguments) = arguments else {
             return false;
         };
-        arguments.args.iter().all(|argument| match argument {
-            GenericArgument::Type(ty) => self.collect(ty, found),
-            GenericArgument::Lifetime(_) => true,
-            _ => false,
-        })
+        let is_lifetime =
+            |argument: &&GenericArgument| matches!(argument, GenericArgument::Lifetime(_));
+        arguments
+            .args
+            .iter()
+            .skip_while(is_lifetime)
+            .take(values)
+            .all(|argument| match argument {
+                GenericArgument::Type(ty) => self.collect(ty, found),
+                _ => false,
+            })
     }
 
     fn all(&self) -> TokenStream {
@@ -195,18 +207,25 @@ impl Owner<'_> {
     }
 }
 
-/// Whether the path is the same as a text: `$crate` of a macro is not.
-fn is_written(path: &Path) -> bool {
-    path.segments
-        .iter()
-        .all(|one| one.ident != "Self" && !one.ident.to_string().starts_with('$'))
+/// Whether the type is the same as a text: `$crate` of a macro is not, and `Self` is another type there.
+fn is_written(ty: &Type) -> bool {
+    !mentions(ty.to_token_stream(), &|ident| {
+        ident == "Self" || ident.to_string().starts_with('$')
+    })
 }
 
-/// Types of std that are described if what is in them is.
-fn is_container(name: &Ident) -> bool {
-    const CONTAINERS: [&str; 12] = [
-        "Option", "Vec", "Box", "Rc", "Arc", "Cow", "VecDeque", "HashMap", "BTreeMap", "HashSet",
-        "BTreeSet", "Result",
+/// How many types of values a type of std has that is described if they are. `None`: it is another type.
+fn values_of(name: &Ident) -> Option<usize> {
+    const OF_ONE: [&str; 9] = [
+        "Option", "Vec", "Box", "Rc", "Arc", "Cow", "VecDeque", "HashSet", "BTreeSet",
     ];
-    CONTAINERS.iter().any(|container| name == container)
+    const OF_TWO: [&str; 3] = ["HashMap", "BTreeMap", "Result"];
+    let is_one_of = |names: &[&str]| names.iter().any(|one| name == one);
+    if is_one_of(&OF_ONE) {
+        Some(1)
+    } else if is_one_of(&OF_TWO) {
+        Some(2)
+    } else {
+        None
+    }
 }

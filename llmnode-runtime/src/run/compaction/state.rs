@@ -215,11 +215,14 @@ impl Compacting {
         window: Option<u64>,
     ) -> Due {
         let most = window.map_or(u64::MAX, |window| window / 2);
+        let question = request
+            .question
+            .and_then(|at| request.messages.get(usize::from(at)));
         Due::Summary(ToSumUp {
             cause,
             pieces: pieces(&part.messages(request), most),
             part,
-            sources: Sources::of(&self.whole(&request.messages[..length])),
+            sources: Sources::of(&self.whole(&request.messages[..length]), question),
             window,
         })
     }
