@@ -384,7 +384,7 @@ fn take_checks_of_parts(item: &mut Item) {
     for field in fields {
         field.attrs.retain(|attribute| {
             let written = attribute.to_token_stream().to_string();
-            !["Described", "Given"]
+            !["Described", "DerivedBound"]
                 .iter()
                 .any(|ours| written.contains(&format!("__private :: {ours} <")))
         });
