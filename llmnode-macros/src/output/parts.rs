@@ -137,12 +137,10 @@ impl Owner<'_> {
         let PathArguments::AngleBracketed(arguments) = arguments else {
             return false;
         };
-        let is_lifetime =
-            |argument: &&GenericArgument| matches!(argument, GenericArgument::Lifetime(_));
         arguments
             .args
             .iter()
-            .skip_while(is_lifetime)
+            .skip_while(|argument| matches!(argument, GenericArgument::Lifetime(_)))
             .take(values)
             .all(|argument| match argument {
                 GenericArgument::Type(ty) => self.collect(ty, found),
@@ -216,16 +214,11 @@ fn is_written(ty: &Type) -> bool {
 
 /// How many types of values a type of std has that is described if they are. `None`: it is another type.
 fn values_of(name: &Ident) -> Option<usize> {
-    const OF_ONE: [&str; 9] = [
-        "Option", "Vec", "Box", "Rc", "Arc", "Cow", "VecDeque", "HashSet", "BTreeSet",
-    ];
-    const OF_TWO: [&str; 3] = ["HashMap", "BTreeMap", "Result"];
-    let is_one_of = |names: &[&str]| names.iter().any(|one| name == one);
-    if is_one_of(&OF_ONE) {
-        Some(1)
-    } else if is_one_of(&OF_TWO) {
-        Some(2)
-    } else {
-        None
+    match name.to_string().as_str() {
+        "Option" | "Vec" | "Box" | "Rc" | "Arc" | "Cow" | "VecDeque" | "HashSet" | "BTreeSet" => {
+            Some(1)
+        }
+        "HashMap" | "BTreeMap" | "Result" => Some(2),
+        _ => None,
     }
 }

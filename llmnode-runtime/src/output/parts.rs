@@ -2,8 +2,8 @@
 //!
 //! The derives of serde and schemars would report it five times, in their words.
 //! So the derived impls get a bound that is met if all types are fine. Where one is
-//! not, it is `Step: Written`, which the derived code then takes as given, and says
-//! nothing. Two things make this work:
+//! not, it asks for `Written` of that type, which the derived code takes as given.
+//! So it says nothing. Two things make this work:
 //!
 //! - *Types may contain themselves.* A bound that asks for serde's traits would be
 //!   proved by itself. So whether all is fine is a constant, which asks for
