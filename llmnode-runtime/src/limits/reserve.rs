@@ -37,7 +37,8 @@ pub(crate) struct Reservation<'c> {
     so_far: Option<Box<AnswerSoFar>>,
     /// Held while this is the first request of its model, for which the others wait.
     first: Option<FirstRequest<'c>>,
-    /// It waits to be sent: to drop it spends nothing.
+    /// The model has given the request up before anything of it went out: it has
+    /// spent nothing.
     unsent: bool,
 }
 
@@ -210,7 +211,11 @@ impl<'c> Reservation<'c> {
         }
     }
 
-    /// Until it is sent, dropping it returns the reservation.
+    /// The model says that nothing of the request went out, and that it gives it up.
+    ///
+    /// Without this word, a reservation that is dropped counts as sent. That holds for
+    /// the moment before the model is asked, too: by then the journal may have
+    /// written that the request begins, and whoever resumes counts it.
     pub(crate) fn unsent(&mut self) {
         self.unsent = true;
     }

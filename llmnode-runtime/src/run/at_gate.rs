@@ -41,6 +41,16 @@ pub(super) struct AtGateContext<'a> {
     pub(super) progress: &'a Progress<'a>,
 }
 
+/// What a call does at a gate that is closed.
+enum AtClosedGate {
+    /// It does not wait: its request goes out.
+    Sends,
+    /// It waits until it may enter.
+    Waits,
+    /// The same, but the refusal of another request ends the wait, and counts as its own retry.
+    WaitsUntilRefused,
+}
+
 impl GateKeeper {
     /// Looked up once for each model.
     pub(super) fn set(&mut self, gate: impl FnOnce() -> Arc<Gate>) {
@@ -107,7 +117,13 @@ impl GateKeeper {
         self.paced = Some(paced);
     }
 
-    /// Waits until the request may be sent.
+    /// Waits until the request may be sent. What costs least is looked at first, since most requests find the gate open:
+    ///
+    /// 1. In a map: is this gate asked no more, or does the item have its ticket already, from a wait before its call?
+    /// 2. Does the gate let it in at once? A slot in the line is only taken if not, and asked once more: the gate may have
+    ///    opened in between.
+    /// 3. What does this call do at a closed gate (`at_closed_gate`)? It may fail, or be sent although the gate is closed.
+    /// 4. It waits in line. Only this time is counted as a wait, and only here does the map know that one of its calls waits.
     pub(super) async fn pass(&mut self, at: AtGateContext<'_>) -> Result<(), Failure> {
         let plan = at.plan;
         let Some(gate) = self.gate.clone() else {
@@ -134,8 +150,10 @@ impl GateKeeper {
             self.ticket = Some(ticket);
             return Ok(());
         }
-        let Some(until_refused) = self.choice(&at, &gate, now)? else {
-            return Ok(());
+        let until_refused = match self.at_closed_gate(&at, &gate, now)? {
+            AtClosedGate::Sends => return Ok(()),
+            AtClosedGate::Waits => false,
+            AtClosedGate::WaitsUntilRefused => true,
         };
         if let Some(item) = item {
             item.set_in_line(true);
@@ -163,13 +181,13 @@ impl GateKeeper {
         }
     }
 
-    /// `None`: it does not wait. `Some`: whether the refusal of another request ends its wait.
-    fn choice(
+    /// What the call does at a gate that is closed. `Err`: it fails without a request, so that its stack decides what follows.
+    fn at_closed_gate(
         &self,
         at: &AtGateContext<'_>,
         gate: &Gate,
         now: Instant,
-    ) -> Result<Option<bool>, Failure> {
+    ) -> Result<AtClosedGate, Failure> {
         let AtGateContext {
             plan,
             one,
@@ -197,7 +215,11 @@ impl GateKeeper {
             });
         }
         if in_map {
-            return Ok(Some(stack == AtGate::FallsBack && is_retry));
+            // The map waits as long as it takes, but not where a fallback value is at hand.
+            return Ok(match stack == AtGate::FallsBack && is_retry {
+                true => AtClosedGate::WaitsUntilRefused,
+                false => AtClosedGate::Waits,
+            });
         }
         if is_limited && gate.failed_probes() >= HOPELESS && !progress.states_rate_limits() {
             return Err(Failure {
@@ -213,7 +235,11 @@ impl GateKeeper {
             left > progress.longest_wait()
                 || time.is_some_and(|time| time.outlasted_by(left).is_some())
         });
-        Ok((is_limited && !outlasts).then_some(true))
+        // In an outage, a call outside of a map does not wait: its own request shows whether the outage is over.
+        if !is_limited || outlasts {
+            return Ok(AtClosedGate::Sends);
+        }
+        Ok(AtClosedGate::WaitsUntilRefused)
     }
 
     fn refused(&self, gate: &Gate, now: Instant) -> Failure {
@@ -234,6 +260,10 @@ impl GateKeeper {
     }
 
     /// Tells the gate, and the map, how the request ended. `None`: it was answered.
+    ///
+    /// The map is told first, and of every failure. The gate is told only of requests that went out, and what it makes of them
+    /// depends on the category: a rate limit closes it, an outage counts towards closing it, what the program ended says nothing
+    /// of the endpoint, and all else is an answer, whatever it is worth.
     pub(super) fn report(&mut self, of: &Report<'_>) {
         let Report {
             plan,

@@ -1,4 +1,13 @@
 //! The feedback to a model about its bad answer.
+//!
+//! A correction ends with pairs of messages: the bad answer as the model wrote it,
+//! and what was wrong with it. Only the newest pairs are kept (`feedback_rounds`),
+//! since each is paid again with every further request, while the newest complaint
+//! lists all that is still wrong. The messages before them never change, so that
+//! what the provider has cached of them stays of use.
+//!
+//! The words for a violation are the reader's (`llmnode_reader::ask::remedy`); what
+//! stands around them is here.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -7,7 +16,9 @@ use llmnode_model::{Message, ProviderState, Role};
 use llmnode_reader::Violation;
 use llmnode_reader::ask::remedy;
 
+/// The most bytes of all violations together: a validator may return any number.
 const CAP: usize = 2048;
+/// The first words of each complaint, by which it is known again later.
 const HEAD: &str = "That answer was not accepted:";
 /// What a model is told when only an answer is left.
 pub(super) const ANSWER_NOW: &str = "No more tools can be called. Answer now, with what you have.";
@@ -25,8 +36,8 @@ pub(super) struct Feedback<'a> {
     pub(super) form: Option<&'a str>,
 }
 
-/// Appends a bad answer and its violations; keeps the newest `rounds` of such pairs. `stable_len`: the number of messages that never
-/// change.
+/// Appends a bad answer and its violations; keeps the newest `rounds` of such pairs.
+/// `stable_len`: the number of messages that never change.
 pub(super) fn append(
     messages: &mut Vec<Message>,
     stable_len: usize,
@@ -66,6 +77,7 @@ fn complaint(violations: &[Violation], form: Option<&str>) -> String {
     text
 }
 
+/// The violations alone, for a model whose arguments of a tool were bad.
 pub(super) fn complaints(violations: &[Violation]) -> String {
     let mut text = String::new();
     add_lines(&mut text, violations);

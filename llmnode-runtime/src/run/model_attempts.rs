@@ -211,6 +211,9 @@ impl Attempts for ModelAttempts<'_, '_> {
         self.plan.context.core.model_name(&self.target, self.model)
     }
 
+    /// Another model continues from the last whole turn. Rounds of tools are kept, since their tools have run. What was said
+    /// of bad answers is not: the other model did not write them, what its provider put beside them is of no use elsewhere, and
+    /// its tries are counted anew.
     fn change_model(&mut self, name: &str) -> Result<(), NodeError> {
         self.plan
             .context
@@ -224,6 +227,7 @@ impl Attempts for ModelAttempts<'_, '_> {
         }
         self.answers = Repetition::default();
         self.request.messages.truncate(self.stable_len);
+        // Asked of the model before, for its last try. Where it is the last turn, the policies ask it of this one, too.
         self.request.answer_now = false;
         self.plan_request(AttemptKind::FallbackModel);
         self.target.apply_to(&mut self.request, &self.plan.settings)

@@ -14,18 +14,24 @@ use crate::run::tools::{ConversationId, Executor, Round, RunningRound, for_histo
 impl ModelAttempts<'_, '_> {
     /// The id of the conversation.
     pub(super) fn conversation_id(&self) -> String {
-        let within = self
-            .plan
-            .context
-            .origin
-            .and_then(|origin| origin.tool.as_ref());
-        match (within, &self.conversation_id) {
-            (Some((root, _)), _) => (*root).to_owned(),
-            (None, Some(root)) => root.to_string(),
-            (None, None) => self.plan.context.call.id.to_string(),
+        let context = &self.plan.context;
+        // A tool's agent speaks in the conversation of the agent that called it.
+        if let Some(origin) = context.origin
+            && let Some((root, _)) = &origin.tool
+        {
+            return (*root).to_owned();
+        }
+        match &self.conversation_id {
+            Some(id) => id.to_string(),
+            None => context.call.id.to_string(),
         }
     }
 
+    /// Executes the calls of a round, and appends their results for the next turn.
+    ///
+    /// In a conversation, the turn is written down twice: before the tools begin, since a crash must not let one run again that
+    /// must not, and behind them, with their results. While they run, the round is `self.running`: whatever ends this early leaves
+    /// there what is done.
     pub(super) async fn execute(&mut self, round: Box<Round>) -> Result<AfterTools, Failure> {
         let conversation_id = self.conversation_id();
         if self.plan.context.turn().is_some() {
@@ -42,8 +48,9 @@ impl ModelAttempts<'_, '_> {
         let executor = Executor {
             node: &*self.node,
             context: &self.plan.context,
-            around: ConversationId {
-                conversation: (&conversation_id, parent_path),
+            conversation: ConversationId {
+                id: &conversation_id,
+                parent_path,
                 depth: self.plan.context.call.depth,
                 journal: journal.map(|journal| &*journal.conversation),
                 claim: self.claim.as_deref(),
@@ -56,20 +63,20 @@ impl ModelAttempts<'_, '_> {
         else {
             return Ok(AfterTools::NextTurn);
         };
-        match round.to_messages(states.into_iter().flatten().collect()) {
-            Ok(messages) => {
-                let is_unknown =
-                    round.has_only_unknown_tools(&self.request) && !messages.iter().any(has_found);
-                self.next_turn(messages, is_unknown);
-                if self.plan.context.turn().is_some() {
-                    Box::pin(self.keep_turn(None))
-                        .await
-                        .map_err(Failure::from_exec_error)?;
-                }
-                Ok(AfterTools::NextTurn)
-            }
-            Err(open) => self.end_turns(conversation_id, *round, open),
+        let states = states.into_iter().flatten().collect();
+        let messages = match round.to_messages(states) {
+            Ok(messages) => messages,
+            Err(open) => return self.end_turns(conversation_id, *round, open),
+        };
+        let has_found = messages.iter().any(has_found);
+        let is_unknown = round.has_only_unknown_tools(&self.request) && !has_found;
+        self.next_turn(messages, is_unknown);
+        if self.plan.context.turn().is_some() {
+            Box::pin(self.keep_turn(None))
+                .await
+                .map_err(Failure::from_exec_error)?;
         }
+        Ok(AfterTools::NextTurn)
     }
 
     /// Some calls of the round have no result: the turns end with a handoff, or somebody has to decide.

@@ -66,13 +66,14 @@ async fn execute_tool<S: ?Sized + Sync>(
 ) -> Result<Option<ToolRun>, NodeError> {
     let root = cx.context.call.id.to_string();
     let approved = CallState::Approval(Some(Decision::Yes));
-    let around = ConversationId {
-        conversation: (&root, ""),
+    let conversation = ConversationId {
+        id: &root,
+        parent_path: "",
         depth: cx.context.call.depth,
         journal: None,
         claim: None,
     };
-    let invocation = Invocation::new(call, Some(&approved), around);
+    let invocation = Invocation::new(call, Some(&approved), conversation);
     let outcome = match tools.tools().find(|tool| tool.spec.name == call.name) {
         Some(tool) => {
             let counted = cx.context.limits.charge_tools(1);

@@ -20,10 +20,16 @@ pub(in crate::run) struct Invocation<'c> {
     pub(super) span: OnceLock<ToolSpan>,
 }
 
+/// The conversation that a call of a tool stands in.
 #[derive(Clone, Copy)]
 pub(in crate::run) struct ConversationId<'c> {
-    pub(in crate::run) conversation: (&'c str, &'c str),
+    /// Of the outermost agent: those of its tools have the same.
+    pub(in crate::run) id: &'c str,
+    /// The calls of tools around this conversation, outermost first. Empty: there are none.
+    pub(in crate::run) parent_path: &'c str,
+    /// How many calls of nodes stand around it.
     pub(in crate::run) depth: usize,
+    /// Its name in the journal. `None`: nothing is journaled.
     pub(in crate::run) journal: Option<&'c str>,
     /// Of a conversation that goes on after an approval.
     pub(in crate::run) claim: Option<&'c Claim>,
@@ -33,30 +39,32 @@ impl<'c> Invocation<'c> {
     pub(super) fn new(
         call: &'c ToolCall,
         state: Option<&'c CallState>,
-        of: ConversationId<'c>,
+        conversation: ConversationId<'c>,
     ) -> Self {
-        let (root, around) = of.conversation;
-        let between = if around.is_empty() { "" } else { "/" };
-        let paused = match state {
-            Some(CallState::Within(paused)) => Some(&**paused),
-            _ => None,
+        let mut paused = None;
+        let mut questions = None;
+        match state {
+            Some(CallState::Within(conversation)) => paused = Some(&**conversation),
+            Some(CallState::Asked(asked_before)) => questions = Some(&**asked_before),
+            _ => {}
+        }
+        let segment = segment(&call.id);
+        let path = match conversation.parent_path {
+            "" => segment.clone(),
+            parent => format!("{parent}/{segment}"),
         };
-        let questions = match state {
-            Some(CallState::Asked(questions)) => Some(&**questions),
-            _ => None,
-        };
-        let path = format!("{around}{between}{}", segment(&call.id));
-        let mut origin = Origin::tool(of.depth + 1, (root, path), paused);
-        origin.journal = of
-            .journal
-            .map(|journal| format!("{journal}/{}", segment(&call.id)));
+        let depth = conversation.depth + 1;
+        let mut origin = Origin::tool(depth, (conversation.id, path), paused);
+        if let Some(journal) = conversation.journal {
+            origin.journal = Some(format!("{journal}/{segment}"));
+        }
         let decision = state.and_then(CallState::decision);
         Invocation {
             call,
             decision,
             questions,
             origin,
-            claim: of.claim,
+            claim: conversation.claim,
             span: OnceLock::new(),
         }
     }

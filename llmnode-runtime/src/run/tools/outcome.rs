@@ -21,6 +21,7 @@ pub const MAX_IMAGES: usize = 16;
 /// The most bytes of the images of a result, as they are sent.
 pub const MAX_IMAGE_BYTES: usize = 8 << 20;
 
+/// The most of what a tool says went wrong, in bytes.
 const MAX_FAULT_BYTES: usize = 2048;
 
 /// What a call of a tool came to: what the model reads, or why it reads nothing yet, and what the record says.
@@ -106,11 +107,14 @@ impl ToolOutcome {
         ToolOutcome::of_error(NodeError::new(Category::Panic, ""), None)
     }
 
-    /// A tool's own message is for the model; that of a transport is not.
+    /// A tool's own message is for the model; that of a transport is not: it may name servers, files or keys.
+    ///
+    /// A panic and a limit end the call of the tool, not the agent, which may do without its result. All else of the group stop
+    /// ends the agent, too.
     pub(super) fn of_error(error: NodeError, deadline: Option<Duration>) -> Self {
         let call = error.record().map(|record| record.id);
         let category = error.category();
-        let words = match category {
+        let message = match category {
             Category::ExecError => one_line(error.message(), MAX_FAULT_BYTES),
             Category::Timeout => match deadline {
                 Some(deadline) => format!("the tool timed out after {deadline:?}"),
@@ -136,7 +140,7 @@ impl ToolOutcome {
         };
         ToolOutcome {
             call,
-            ..ToolOutcome::new(ToolEffect::Failure(words), label)
+            ..ToolOutcome::new(ToolEffect::Failure(message), label)
         }
     }
 

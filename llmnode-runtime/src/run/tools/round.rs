@@ -16,10 +16,13 @@ use super::value::ToolReply;
 use crate::ledger::ToolRecord;
 use crate::pause::{CallState, Decision, OpenCall};
 
+/// So many calls of one answer run: more is a model that repeats itself, and each may cost.
 pub(in crate::run) const MAX_CALLS: usize = 32;
 
+/// The most bytes of a name or an id that goes back to a provider.
 const MAX_WORD_BYTES: usize = 200;
 
+/// The result of a tool that must not run twice, and may have run.
 const INTERRUPTED: &str = "the tool was interrupted after it had begun, and nobody knows whether it took effect; it was not called again";
 
 pub(in crate::run) struct Round {
@@ -35,6 +38,14 @@ pub(in crate::run) struct RunningRound {
     pub(in crate::run) states: Vec<Option<CallState>>,
     /// The tools that were started.
     pub(in crate::run) begun: Vec<bool>,
+}
+
+/// A call whose tool does not run any more.
+pub(super) enum DecidedCall {
+    /// Its result is in the round.
+    HasResult,
+    /// Somebody refused it, or gave its result.
+    Becomes(ToolOutcome),
 }
 
 impl RunningRound {
@@ -60,22 +71,12 @@ pub(in crate::run) fn answer_or_calls(
     request: &Request,
 ) -> Option<Box<Round>> {
     let calls = std::mem::take(&mut completion.calls);
-    let answers = |call: &&ToolCall| {
-        request
-            .output
-            .as_ref()
-            .is_some_and(|output| output.name() == call.name)
-    };
-    if calls.is_empty() && completion.finish == Some(FinishReason::Continue) && !request.answer_now
-    {
+    let is_paused = completion.finish == Some(FinishReason::Continue);
+    if calls.is_empty() && is_paused && !request.answer_now {
         // The provider's own tools take longer than one response: the turn is sent back as it is.
-        let (content, carried) = (
-            std::mem::take(&mut completion.text),
-            completion.carried.take(),
-        );
         return Some(Box::new(Round {
-            content,
-            carried,
+            content: std::mem::take(&mut completion.text),
+            carried: completion.carried.take(),
             calls,
             states: Vec::new(),
         }));
@@ -83,9 +84,10 @@ pub(in crate::run) fn answer_or_calls(
     if calls.is_empty() || request.tools.is_empty() {
         return None;
     }
-    if request.answer_now || calls.iter().all(|call| answers(&call)) {
+    if request.answer_now || calls.iter().all(|call| is_answer(call, request)) {
         // No calls any more, but the answer's function is called like one.
-        if let Some(answer) = calls.iter().find(answers) {
+        let answer = calls.iter().find(|call| is_answer(call, request));
+        if let Some(answer) = answer {
             completion.text.clone_from(&answer.arguments);
         }
         return None;
@@ -100,6 +102,13 @@ pub(in crate::run) fn answer_or_calls(
     }))
 }
 
+/// Whether the answer itself is called like a tool: some servers have no other way to a form.
+fn is_answer(call: &ToolCall, request: &Request) -> bool {
+    let output = request.output.as_ref();
+    output.is_some_and(|output| output.name() == call.name)
+}
+
+/// The calls of an answer where only an answer was left, for its record. None of them runs.
 pub(in crate::run) fn forbidden_calls(
     completion: &Completion,
     request: &Request,
@@ -107,33 +116,35 @@ pub(in crate::run) fn forbidden_calls(
     if !request.answer_now || request.tools.is_empty() {
         return Vec::new();
     }
-    let answer = request.output.as_ref().map(|output| output.name());
-    let calls = completion
-        .calls
-        .iter()
-        .filter(|call| answer != Some(&call.name))
-        .cloned()
-        .collect();
-    let record = |call: &ToolCall| ToolRecord {
-        outcome: "not_executed".into(),
-        ..ToolRecord::called(&call.id, &call.name)
-    };
-    with_unique_ids(calls, &request.messages)
-        .iter()
-        .map(record)
-        .collect()
+    let mut calls = Vec::new();
+    for call in &completion.calls {
+        if !is_answer(call, request) {
+            calls.push(call.clone());
+        }
+    }
+    let mut records = Vec::with_capacity(calls.len());
+    for call in with_unique_ids(calls, &request.messages) {
+        records.push(ToolRecord {
+            outcome: "not_executed".into(),
+            ..ToolRecord::called(&call.id, &call.name)
+        });
+    }
+    records
 }
 
 /// Providers refuse a conversation with a tool call that has no result.
 pub(in crate::run) fn unanswered_call(messages: &[Message]) -> Option<&str> {
-    messages.iter().enumerate().find_map(|(at, message)| {
-        let results = || messages[at + 1..].iter().map_while(Message::answers);
-        let open = message
-            .calls()
-            .iter()
-            .find(|call| !results().any(|id| id == call.id))?;
-        Some(open.id.as_str())
-    })
+    for (at, message) in messages.iter().enumerate() {
+        let following = &messages[at + 1..];
+        for call in message.calls() {
+            // Results stand directly behind the calls.
+            let mut results = following.iter().map_while(Message::answers);
+            if !results.any(|id| id == call.id) {
+                return Some(&call.id);
+            }
+        }
+    }
+    None
 }
 
 /// Providers refuse duplicate ids in a conversation. Ids may have left it, with what was summed up, and stand in it again once somebody
@@ -142,16 +153,18 @@ fn with_unique_ids(mut calls: Vec<ToolCall>, messages: &[Message]) -> Vec<ToolCa
     if have_unique_ids(&calls, messages) {
         return calls;
     }
-    let ids = messages
-        .iter()
-        .flat_map(Message::calls)
-        .map(|call| call.id.clone());
-    let mut ids: HashSet<String> = ids.collect();
+    let mut ids: HashSet<String> = HashSet::new();
+    for call in messages.iter().flat_map(Message::calls) {
+        ids.insert(call.id.clone());
+    }
+    // Of the conversation before this answer; looked for only where an id needs it.
     let mut highest: Option<usize> = None;
     let mut number = 0;
     for call in &mut calls {
-        let may_have_left = own_number(&call.id)
-            .is_some_and(|suffix| suffix <= *highest.get_or_insert_with(|| highest_number(&ids)));
+        let may_have_left = match own_number(&call.id) {
+            Some(suffix) => suffix <= *highest.get_or_insert_with(|| highest_number(&ids)),
+            None => false,
+        };
         if !is_usable(&call.id) || may_have_left || ids.contains(&call.id) {
             number = number.max(ids.len()).max(highest_number(&ids));
             loop {
@@ -170,14 +183,20 @@ fn with_unique_ids(mut calls: Vec<ToolCall>, messages: &[Message]) -> Vec<ToolCa
 /// Compares each with all: for the few calls that most answers have, this takes less than to collect the ids of a conversation.
 /// `false`: they are not, or this is not enough to say so.
 fn have_unique_ids(calls: &[ToolCall], messages: &[Message]) -> bool {
-    calls.len() <= MAX_CALLS
-        && calls.iter().enumerate().all(|(at, call)| {
-            let of_conversation = messages.iter().flat_map(Message::calls);
-            let mut others = of_conversation.chain(&calls[..at]);
-            is_usable(&call.id)
-                && own_number(&call.id).is_none()
-                && others.all(|other| other.id != call.id)
-        })
+    if calls.len() > MAX_CALLS {
+        return false;
+    }
+    for (at, call) in calls.iter().enumerate() {
+        if !is_usable(&call.id) || own_number(&call.id).is_some() {
+            return false;
+        }
+        let of_conversation = messages.iter().flat_map(Message::calls);
+        let mut others = of_conversation.chain(&calls[..at]);
+        if others.any(|other| other.id == call.id) {
+            return false;
+        }
+    }
+    true
 }
 
 /// Providers refuse an id that is empty or long.
@@ -209,15 +228,18 @@ impl Round {
         })
     }
 
+    /// A round that goes on: some of its calls may have results.
     pub(in crate::run) fn open(
         content: &str,
         carried: Option<Arc<ProviderState>>,
         open: &[OpenCall],
     ) -> Box<Self> {
-        let (calls, states) = open
-            .iter()
-            .map(|OpenCall { call, state }| (call.clone(), state.clone()))
-            .unzip();
+        let mut calls = Vec::with_capacity(open.len());
+        let mut states = Vec::with_capacity(open.len());
+        for OpenCall { call, state } in open {
+            calls.push(call.clone());
+            states.push(state.clone());
+        }
         Box::new(Round {
             content: content.to_owned(),
             carried,
@@ -230,26 +252,30 @@ impl Round {
         &self.calls
     }
 
+    /// How much the model wrote, for an estimate where no usage is reported.
     pub(in crate::run) fn characters(&self) -> usize {
-        let of_calls = self
-            .calls
-            .iter()
-            .map(|call| call.name.chars().count() + call.arguments.chars().count());
-        self.content.chars().count() + of_calls.sum::<usize>()
+        let mut characters = self.content.chars().count();
+        for call in &self.calls {
+            characters += call.name.chars().count();
+            characters += call.arguments.chars().count();
+        }
+        characters
     }
 
-    /// `Some(None)`: it already has a result.
-    pub(super) fn already_decided(&self, index: usize) -> Option<Option<ToolOutcome>> {
+    /// What an earlier process or a person has decided of a call. `None`: nothing, so its tool runs.
+    pub(super) fn already_decided(&self, index: usize) -> Option<DecidedCall> {
         match self.states.get(index)? {
-            CallState::Ended { .. } => Some(None),
+            CallState::Ended { .. } => Some(DecidedCall::HasResult),
             CallState::Approval(Some(Decision::No(why)))
-            | CallState::Answer(Some(Decision::No(why))) => Some(Some(ToolOutcome::denied(why))),
+            | CallState::Answer(Some(Decision::No(why))) => {
+                Some(DecidedCall::Becomes(ToolOutcome::denied(why)))
+            }
             CallState::Answer(Some(Decision::Result(result))) => {
                 let reply = match result {
                     Value::String(text) => ToolReply::new(text.clone()),
                     result => ToolReply::new(result.to_string()),
                 };
-                Some(Some(ToolOutcome::done(reply, None)))
+                Some(DecidedCall::Becomes(ToolOutcome::done(reply, None)))
             }
             CallState::Approval(_)
             | CallState::Answer(_)
@@ -258,22 +284,27 @@ impl Round {
         }
     }
 
-    /// `Err`: some calls wait.
+    /// The answer and the results of its calls, in their order, for the next turn. `Err`: some calls wait.
     pub(in crate::run) fn to_messages(
         &self,
         states: Vec<CallState>,
     ) -> Result<Vec<Message>, Vec<OpenCall>> {
         let results: Option<Vec<Message>> = states.iter().map(CallState::result).collect();
         let Some(results) = results else {
-            let open = |(call, state): (&ToolCall, _)| OpenCall {
-                call: call.clone(),
-                state,
-            };
-            return Err(self.calls.iter().zip(states).map(open).collect());
+            let mut open = Vec::with_capacity(self.calls.len());
+            for (call, state) in self.calls.iter().zip(states) {
+                open.push(OpenCall {
+                    call: call.clone(),
+                    state,
+                });
+            }
+            return Err(open);
         };
-        let calls = self.calls.iter().map(for_history).collect::<Vec<_>>();
-        let calling = Message::assistant(self.content.as_str()).calling(calls);
-        let mut messages = vec![calling.carrying(self.carried.clone())];
+        let calls: Vec<ToolCall> = self.calls.iter().map(for_history).collect();
+        let calling = Message::assistant(self.content.as_str())
+            .calling(calls)
+            .carrying(self.carried.clone());
+        let mut messages = vec![calling];
         messages.extend(results);
         Ok(messages)
     }
@@ -299,18 +330,17 @@ impl Round {
             let Some(call) = self.calls.get(index) else {
                 break;
             };
-            let at_most_once =
-                || tool_index(tools, &call.name).is_some_and(|tool| tools[tool].at_most_once);
+            let has_begun = begun.get(index) == Some(&true);
             let state = match state {
                 Some(state) => state,
-                None if begun.get(index) == Some(&true) && at_most_once() => {
-                    CallState::ended(Message::tool(&*call.id, INTERRUPTED).failed())
+                None if has_begun && is_at_most_once(tools, &call.name) => {
+                    let result = Message::tool(&*call.id, INTERRUPTED).failed();
+                    CallState::ended(result)
                 }
-                None => self
-                    .states
-                    .get(index)
-                    .cloned()
-                    .unwrap_or(CallState::Approval(None)),
+                None => {
+                    let before = self.states.get(index).cloned();
+                    before.unwrap_or(CallState::Approval(None))
+                }
             };
             open.push(OpenCall {
                 call: call.clone(),
@@ -320,13 +350,18 @@ impl Round {
         open
     }
 
+    /// Whether the model has called nothing that there is. It may not do so for long.
     pub(in crate::run) fn has_only_unknown_tools(&self, request: &Request) -> bool {
-        let unknown = |call: &ToolCall| {
-            tool_index(request.callable(), &call.name).is_none() && !is_search(call, request)
-        };
-        !self.calls.is_empty() && self.calls.iter().all(unknown)
+        if self.calls.is_empty() {
+            return false;
+        }
+        let tools = request.callable();
+        self.calls
+            .iter()
+            .all(|call| tool_index(tools, &call.name).is_none() && !is_search(call, request))
     }
 
+    /// What the model reads of a call that runs no tool. `tool`: where it stands in the list, if it does.
     pub(super) fn not_executed(
         &self,
         index: usize,
@@ -334,12 +369,8 @@ impl Round {
         request: &Request,
         own_name: &str,
     ) -> ToolOutcome {
-        let name = &self.calls[index].name;
-        if request
-            .output
-            .as_ref()
-            .is_some_and(|output| output.name() == name)
-        {
+        let call = &self.calls[index];
+        if is_answer(call, request) {
             return ToolOutcome::refused(
                 "not_executed",
                 "not used: answer after the results of the tools",
@@ -350,13 +381,16 @@ impl Round {
             let why = format!("not executed: at most {MAX_CALLS} calls of one answer are");
             return ToolOutcome::refused("not_executed", why);
         }
-        ToolOutcome::refused(
-            "unknown_tool",
-            unknown_tool_message(&request.tools, name, own_name),
-        )
+        let message = unknown_tool_message(&request.tools, &call.name, own_name);
+        ToolOutcome::refused("unknown_tool", message)
     }
 }
 
+fn is_at_most_once(tools: &[ToolSpec], name: &str) -> bool {
+    tool_index(tools, name).is_some_and(|tool| tools[tool].at_most_once)
+}
+
+/// Where a tool stands in a list.
 pub(in crate::run) fn tool_index(tools: &[ToolSpec], name: &str) -> Option<usize> {
     tools.iter().position(|tool| tool.name == name)
 }
@@ -371,16 +405,18 @@ pub(in crate::run) fn for_history(call: &ToolCall) -> ToolCall {
     call
 }
 
+/// What a model reads that called a tool which is not there. Many models call themselves by the node's name.
 pub(super) fn unknown_tool_message(tools: &[ToolSpec], name: &str, own_name: &str) -> String {
-    let names = || tools.iter().map(|tool| &*tool.name);
-    let listed = names().take(64).collect::<Vec<_>>().join(", ");
+    let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
+    let listed = &names[..names.len().min(64)];
+    let listed = listed.join(", ");
     if same_name(name, own_name) {
         return format!("{own_name} is you: answer, or call one of {listed}");
     }
-    let meant = nearest(name, names()).map(|meant| format!("; did you mean {meant}?"));
-    format!(
-        "there is no tool {:?}; the tools are {listed}{}",
-        one_line(name, MAX_WORD_BYTES),
-        meant.unwrap_or_default()
-    )
+    let shown = one_line(name, MAX_WORD_BYTES);
+    let message = format!("there is no tool {shown:?}; the tools are {listed}");
+    match nearest(name, names) {
+        Some(meant) => format!("{message}; did you mean {meant}?"),
+        None => message,
+    }
 }
