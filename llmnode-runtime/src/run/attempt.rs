@@ -100,6 +100,9 @@ pub(super) async fn attempt(
 }
 
 /// Reserves room for the request and begins its record, before it is sent.
+///
+/// Room comes before the record: a request that waits for room, or finds none, has not begun, and no journal needs to know of it.
+/// Once the journal has its begin, it counts as sent until something says otherwise.
 async fn begin(
     exchange: Exchange<'_>,
     open: &mut OpenAttempt<'_>,

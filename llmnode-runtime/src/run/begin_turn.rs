@@ -18,12 +18,16 @@ pub(super) async fn begin_turn(
     deadline: &Option<Deadline>,
 ) -> Result<(), NodeError> {
     let question = request.messages.get(opening..).unwrap_or_default();
-    let approval = context.origin.filter(|origin| origin.is_approval());
+    let mut approves = None;
+    if let Some(origin) = context.origin
+        && origin.is_approval()
+        && let Some(paused) = origin.pause()
+    {
+        approves = Some(paused.id());
+    }
     let new = NewTurn {
         id: journaled_id(context, question),
-        approves: approval
-            .and_then(|origin| origin.pause())
-            .map(|paused| paused.id()),
+        approves,
         clock: &*context.core.clock,
     };
     let begin = turn.begin(new, request, opening);
@@ -38,7 +42,10 @@ pub(super) async fn begin_turn(
 fn journaled_id(context: &CallContext<'_>, question: &[Message]) -> Option<String> {
     let recorder = context.call.recorder()?;
     let request = Request::new(question.to_vec());
-    let within = context.origin.and_then(|origin| origin.journal.as_deref());
+    let within = match context.origin {
+        Some(origin) => origin.journal.as_deref(),
+        None => None,
+    };
     let journaled = recorder.conversation(&request, [None; 3], within)?;
     Some(journaled.conversation)
 }

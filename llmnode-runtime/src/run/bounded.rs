@@ -63,8 +63,10 @@ impl<T> ItemOutcome for Result<T, NodeError> {
 /// The futures of many items. An item is asked for only when there is room for it; dropping this cancels all that are
 /// under way.
 pub struct BoundedFutures<'r, R> {
+    /// `None`: there are no more items.
     source: Option<Source<'r, R>>,
     pool: Pool<'r, R>,
+    /// How many items were taken, so the index of the next one.
     begun: usize,
     concurrency: usize,
     counter: ProgressCounter<'r>,
@@ -109,7 +111,11 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
         }
     }
 
-    /// `wait`: items that have ended and are not yet taken; they count as running.
+    /// The next item that ends. `wait`: items that have ended and are not yet taken; they count as running.
+    ///
+    /// Items are begun first, as long as there is room, and then those under way are polled. Where all of these wait, something may
+    /// have changed meanwhile that lets others begin (a call left its gate), or only this loop can end the wait: all calls wait for
+    /// each other to show whether a journal is of this map, or whether a server is down. Only if none of that is so, it is pending.
     pub(super) fn poll_next(
         &mut self,
         cx: &mut Context<'_>,
@@ -152,9 +158,10 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
         };
         batches.poll(cx, self.pool.len(), self.is_waiting);
         let (waiting, under_way) = batches.count();
-        let is_forced = batches
-            .limit_holds()
-            .is_some_and(|items| self.counter.limit_holds(items));
+        let is_forced = match batches.limit_holds() {
+            Some(items) => self.counter.limit_holds(items),
+            None => false,
+        };
         if self.counter.update_batches(waiting, under_way) || is_forced {
             self.count_in_flight();
             self.counter.report();
@@ -167,19 +174,19 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
 
     /// All calls wait to see whether one of them finds its answer in the journal, and none does.
     fn decides_changes(&self) -> bool {
-        self.control
-            .as_ref()
-            .is_some_and(|control| control.settles_changes(self.pool.len()))
+        match &self.control {
+            Some(control) => control.settles_changes(self.pool.len()),
+            None => false,
+        }
     }
 
     /// All calls that are left failed before it was known whether the server is down, and none will tell.
     fn gives_up_undecided(&self) -> bool {
         let has_more = self.source.is_some() && !self.is_waiting;
-        !has_more
-            && self
-                .control
-                .as_ref()
-                .is_some_and(|control| control.undecided().give_up(self.pool.len()))
+        match &self.control {
+            Some(control) if !has_more => control.undecided().give_up(self.pool.len()),
+            _ => false,
+        }
     }
 
     /// Begins items while there is room. Returns the outcome of one that could not be taken.
@@ -191,10 +198,8 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
                 Ok(Poll::Ready(Some(future))) => {
                     self.pool.push(self.begun, future);
                     self.begun += 1;
-                    if self
-                        .control
-                        .as_ref()
-                        .is_some_and(|control| control.takes_one_by_one())
+                    if let Some(control) = &self.control
+                        && control.takes_one_by_one()
                     {
                         break;
                     }
@@ -207,11 +212,10 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
                 // Not polled again: it may panic every time.
                 Err(panic_message) => {
                     self.source = None;
+                    let index = self.begun;
                     self.begun += 1;
-                    return Some(self.ended(
-                        self.begun - 1,
-                        R::failed(NodeError::items_panicked(&panic_message)),
-                    ));
+                    let panicked = NodeError::items_panicked(&panic_message);
+                    return Some(self.ended(index, R::failed(panicked)));
                 }
             }
         }
@@ -226,20 +230,20 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
 
     /// Returns whether items are held back until another time than before.
     fn count_in_flight(&mut self) -> bool {
-        let held = self
-            .control
-            .as_ref()
-            .and_then(|control| control.held_until());
-        self.counter.update(self.pool.len(), held)
+        let held_until = match &self.control {
+            Some(control) => control.held_until(),
+            None => None,
+        };
+        self.counter.update(self.pool.len(), held_until)
     }
 
     fn ended(&mut self, index: usize, result: R) -> (usize, R) {
         let failed = result.has_failed();
         if let Some(control) = &self.control {
             control.warm_up().end();
-        }
-        if let Some(control) = self.control.as_ref().filter(|_| !failed) {
-            control.succeeded();
+            if !failed {
+                control.succeeded();
+            }
         }
         self.count_in_flight();
         self.counter.ended(failed);
@@ -255,7 +259,8 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
     pub(super) async fn all_as<K>(mut self, keep: impl Fn(R) -> K) -> Vec<K> {
         let mut results = Vec::new();
         while let Some((index, result)) = poll_fn(|cx| self.poll_next(cx, 0)).await {
-            results.resize_with(results.len().max(self.begun), || None);
+            let length = results.len().max(self.begun);
+            results.resize_with(length, || None);
             results[index] = Some(keep(result));
         }
         results.into_iter().flatten().collect()
@@ -273,8 +278,10 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
     ) -> Result<Vec<K>, NodeError> {
         let mut outputs = Vec::new();
         while let Some((index, result)) = poll_fn(|cx| self.poll_next(cx, 0)).await {
-            outputs.resize_with(outputs.len().max(self.begun), || None);
-            outputs[index] = Some(keep(result.into_result()?));
+            let output = result.into_result()?;
+            let length = outputs.len().max(self.begun);
+            outputs.resize_with(length, || None);
+            outputs[index] = Some(keep(output));
         }
         Ok(outputs.into_iter().flatten().collect())
     }

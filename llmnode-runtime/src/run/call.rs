@@ -28,7 +28,6 @@ use super::exec_attempts::exec_with_attempts;
 use super::failure::Failure;
 use super::hints::{Hinted, ToolsOfACall};
 use super::listener::Listener;
-use super::map_item::MapItem;
 use super::node::Exec;
 use super::resume::Origin;
 use super::turn::{Turn, without_conversation};
@@ -705,7 +704,13 @@ fn without_value() -> NodeError {
     NodeError::new(Category::ExecError, "no value was given")
 }
 
-/// Boxed, so that no node's future has its code or its size.
+/// Runs a call, from its record to its report. Boxed, so that no node's future has its code or its size.
+///
+/// 1. The node's name comes first: it is code of the program, and the record needs it.
+/// 2. The record begins (`scope`). From here on, the call is in the ledger, however it ends.
+/// 3. The node is executed. A panic in it, in its output or in its model becomes the call's error.
+/// 4. A conversation gets its turn while the record is still open: an answer that cannot be appended is an error of this call.
+/// 5. The record ends, and the report or the error has it.
 fn start<'a, 'r: 'a>(
     core: &'a RunCore,
     mut caller: Caller<'a>,
@@ -730,13 +735,11 @@ fn start<'a, 'r: 'a>(
         // Boxed, since few calls have one.
         let mut outcome = {
             // A streamed call already has a listener.
-            let observed = || Listener::observed(caller.flow(), &scope);
-            let read = if options.listener.is_none() {
-                observed()
-            } else {
-                None
+            let observed = match options.listener {
+                Some(_) => None,
+                None => Listener::observed(caller.flow(), &scope),
             };
-            let listener = options.listener.as_deref().or(read.as_deref());
+            let listener = options.listener.as_deref().or(observed.as_deref());
             let extensions = CallExtensions {
                 listener,
                 turn: turn_of(&options),
@@ -751,10 +754,11 @@ fn start<'a, 'r: 'a>(
                 settings,
                 &mut *node,
             );
-            let mut execution = pin!(execution.instrument(execution_span(&caller, &scope)));
+            let span = execution_span(&caller, &scope);
+            let mut execution = pin!(execution.instrument(span));
             poll_fn(|cx| {
-                catch_panic(|| execution.as_mut().poll(cx))
-                    .unwrap_or_else(|panic_message| Poll::Ready(Err(panicked(&panic_message))))
+                let polled = catch_panic(|| execution.as_mut().poll(cx));
+                polled.unwrap_or_else(|panic_message| Poll::Ready(Err(panicked(&panic_message))))
             })
             .await
         };
@@ -810,22 +814,23 @@ fn execution<'r>(
         let limits = &limits(core, caller, call, levels, node.limited())?;
         let item = caller.map_item();
         if !idempotent {
-            item.into_iter().for_each(MapItem::begin_what_happens_once);
+            // Whatever comes of it, it must not happen again: the map does not put the item back, and the journal has its begin
+            // before anything of the node runs.
+            if let Some(item) = item {
+                item.begin_what_happens_once();
+            }
             record_call_begin(call).await?;
         }
-        let attempt = AttemptInfo::new(0, 0);
-        let (deadline, flow) = (caller.deadline(), caller.flow());
-        let origin = continued.or(caller.origin());
         let context = CallContext {
             core,
             call,
             settings,
             limits,
-            deadline,
-            flow,
+            deadline: caller.deadline(),
+            flow: caller.flow(),
             extensions: Some(extensions),
-            attempt,
-            origin,
+            attempt: AttemptInfo::new(0, 0),
+            origin: continued.or(caller.origin()),
             item,
         };
         if extensions.turn.is_some() && !retries_itself {
@@ -875,12 +880,16 @@ fn conversation_with(
     // The newest answer alone is compared with.
     let earlier = scope.messages().into_iter();
     let mut messages: Vec<Message> = earlier.map(|message| message.answering(None)).collect();
-    let message = Message::assistant(text)
+    // Of a compacted conversation, the store has all messages, and the tokens are those of the short one.
+    let tokens = match was_shorter {
+        true => None,
+        false => tokens(&record),
+    };
+    let answer = Message::assistant(text)
         .carrying(scope.carried())
-        // Of a compacted conversation, the store has all messages, and the tokens are those of the short one.
-        .counted(tokens(&record).filter(|_| !was_shorter))
+        .counted(tokens)
         .answering(sent(&record));
-    messages.push(message);
+    messages.push(answer);
     Ok(messages)
 }
 
@@ -922,10 +931,10 @@ fn parent<'r>(caller: &Caller<'r>) -> Parent<'r> {
 
 fn labels(core: &RunCore, caller: &Caller<'_>, settings: &Settings) -> Labels {
     // An outer call's labels already contain the run's.
-    let mut labels = caller
-        .call()
-        .map_or(&core.settings.labels, CallGuard::labels)
-        .clone();
+    let mut labels = match caller.call() {
+        Some(call) => call.labels().clone(),
+        None => core.settings.labels.clone(),
+    };
     if !settings.labels.is_empty() {
         labels.extend(settings.labels.clone());
     }
@@ -933,19 +942,16 @@ fn labels(core: &RunCore, caller: &Caller<'_>, settings: &Settings) -> Labels {
 }
 
 fn named(core: &RunCore, node: &dyn ErasedExec<'_, '_>) -> Result<(NodeKey, Instant), NodeError> {
-    catch_panic(|| (node.key(), core.clock.now())).map_err(|panic_message| {
-        NodeError::new(
-            Category::Panic,
-            format!("the node's name or the run's clock panicked: {panic_message}"),
-        )
+    let named = catch_panic(|| (node.key(), core.clock.now()));
+    named.map_err(|panic_message| {
+        let message = format!("the node's name or the run's clock panicked: {panic_message}");
+        NodeError::new(Category::Panic, message)
     })
 }
 
 fn panicked(message: &str) -> NodeError {
-    NodeError::new(
-        Category::Panic,
-        format!("the node, its output or its model panicked: {message}"),
-    )
+    let message = format!("the node, its output or its model panicked: {message}");
+    NodeError::new(Category::Panic, message)
 }
 
 fn ended(scope: &CallGuard<'_>, error: NodeError) -> NodeError {
@@ -978,10 +984,8 @@ fn limits<'r>(
 
 fn record_call_begin<'a>(scope: &'a CallGuard<'_>) -> BoxFuture<'a, Result<(), NodeError>> {
     Box::pin(async {
-        scope
-            .record_begin()
-            .await
-            .map_err(|fault| Failure::unrecorded(fault).into_error())
+        let recorded = scope.record_begin().await;
+        recorded.map_err(|fault| Failure::unrecorded(fault).into_error())
     })
 }
 

@@ -72,15 +72,19 @@ impl Choices {
                 if violations.len() >= MOST {
                     return violations;
                 }
-                if !list.values.contains(&value) {
-                    let path =
-                        schema.map_or(path.clone(), |schema| in_json_names(path, schema, wrapped));
-                    let mut violation = not_listed(path, &value, &list.values);
-                    if violations.len() == before {
-                        close(&mut violation, list);
-                    }
-                    violations.push(violation);
+                if list.values.contains(&value) {
+                    continue;
                 }
+                let path = match schema {
+                    Some(schema) => in_json_names(path, schema, wrapped),
+                    None => path,
+                };
+                let mut violation = not_listed(path, &value, &list.values);
+                // One violation of a list narrows the next schema for all values of it.
+                if violations.len() == before {
+                    close(&mut violation, list);
+                }
+                violations.push(violation);
             }
         }
         violations
@@ -125,26 +129,26 @@ impl ChosenValues {
         let mut path = String::new();
         for (at, part) in self.path.split("[]").enumerate() {
             if at > 0 {
-                path += &format!("[{}]", indexes.next().copied().unwrap_or_default());
+                let index = indexes.next().copied().unwrap_or_default();
+                path += &format!("[{index}]");
             }
             path += part;
         }
         // A member may be named `selfie`.
-        let of_self = path
-            .strip_prefix("self")
-            .filter(|rest| rest.is_empty() || rest.starts_with(['[', '.']));
-        let path = of_self.map_or(path.clone(), |rest| {
-            rest.strip_prefix('.').unwrap_or(rest).to_owned()
-        });
+        if let Some(rest) = path.strip_prefix("self")
+            && (rest.is_empty() || rest.starts_with(['[', '.']))
+        {
+            let rest = rest.strip_prefix('.').unwrap_or(rest);
+            path = rest.to_owned();
+        }
         // `Action::Use`: the paths in answers have the variant's name only.
-        let path = match path.contains("::") {
-            true => path
-                .split('.')
-                .map(|part| part.rsplit("::").next().unwrap_or(part))
-                .collect::<Vec<_>>()
-                .join("."),
-            false => path,
-        };
+        if path.contains("::") {
+            let mut parts = Vec::new();
+            for part in path.split('.') {
+                parts.push(part.rsplit("::").next().unwrap_or(part));
+            }
+            path = parts.join(".");
+        }
         self.values.push((path, value.chosen()));
     }
 }
@@ -158,12 +162,14 @@ fn walk_steps(value: &Value, path: &str, to: &mut ChosenValues) {
     let (step, rest) = path.split_once('.').unwrap_or((path, ""));
     let name = step.trim_end_matches("[]");
     let lists = (step.len() - name.len()) / 2;
-    match value.as_object() {
-        _ if name == "self" => walk_lists(value, lists, rest, to),
-        Some(members) => {
-            members_of(members, name).for_each(|member| walk_lists(member, lists, rest, to))
-        }
-        None => {}
+    if name == "self" {
+        return walk_lists(value, lists, rest, to);
+    }
+    let Some(members) = value.as_object() else {
+        return;
+    };
+    for member in members_of(members, name) {
+        walk_lists(member, lists, rest, to);
     }
 }
 

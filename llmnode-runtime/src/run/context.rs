@@ -19,6 +19,7 @@ use crate::position::Position;
 use crate::settings::Settings;
 use crate::validate::AttemptInfo;
 
+/// What a call and all within it share. It is copied for each inner call, which changes what is its own.
 #[derive(Clone, Copy)]
 pub(crate) struct CallContext<'r> {
     pub(super) core: &'r RunCore,
@@ -135,12 +136,15 @@ impl<'r> Caller<'r> {
     /// Returns the same caller, recorded by this recorder, unless a call around it is.
     #[must_use]
     pub fn recorded_by(self, recorder: Option<&'r dyn RunRecorder>) -> Self {
-        let is_new =
-            |new: &&dyn RunRecorder| self.call().is_none_or(|call| !call.is_recorded_by(*new));
-        Caller {
-            recorder: recorder.filter(is_new).or(self.recorder),
-            ..self
+        let is_new = match (recorder, self.call()) {
+            (Some(recorder), Some(call)) => !call.is_recorded_by(recorder),
+            (Some(_), None) => true,
+            (None, _) => false,
+        };
+        if !is_new {
+            return self;
         }
+        Caller { recorder, ..self }
     }
 
     /// Returns whether a recorder records what it does.
@@ -150,12 +154,12 @@ impl<'r> Caller<'r> {
 
     /// Records an event.
     pub fn record(&self, event: &RunEvent<'_>) {
-        self.recorder
-            .iter()
-            .for_each(|recorder| record_event(*recorder, event));
-        self.call()
-            .iter()
-            .for_each(|call| call.notify_recorders(event));
+        if let Some(recorder) = self.recorder {
+            record_event(recorder, event);
+        }
+        if let Some(call) = self.call() {
+            call.notify_recorders(event);
+        }
     }
 
     /// Returns the position that those of a flow within its call are below.
@@ -170,12 +174,12 @@ impl<'r> Caller<'r> {
 
     /// Returns the observer, and the names of the calls that lead here.
     pub fn observed(&self) -> Option<(&'r dyn Observer, Vec<String>)> {
-        Some((
-            self.flow()?.observer?,
-            self.call()
-                .map(CallGuard::observed_path)
-                .unwrap_or_default(),
-        ))
+        let observer = self.flow()?.observer?;
+        let path = match self.call() {
+            Some(call) => call.observed_path(),
+            None => Vec::new(),
+        };
+        Some((observer, path))
     }
 
     /// Returns how many calls are around a new call.
@@ -185,8 +189,10 @@ impl<'r> Caller<'r> {
 
     /// Returns the limits of the calls around it.
     pub fn limits(&self) -> Option<&'r CallLimits<'r>> {
-        self.limits
-            .or(self.execution.map(|execution| execution.limits))
+        match self.limits {
+            Some(limits) => Some(limits),
+            None => self.execution.map(|execution| execution.limits),
+        }
     }
 
     /// Returns the same caller for one more call of an item.

@@ -41,6 +41,7 @@ pub struct RunCore {
     pub(super) gates: Gates,
 }
 
+/// The model that is asked, and how it was chosen.
 pub(super) struct Target<'r> {
     pub(super) model: &'r dyn ChatModel,
     /// A registered name or an id; `None`: the node's or the run's own model as it is.
@@ -68,16 +69,15 @@ impl RunCore {
     /// # Errors
     /// `config_error`: no model of the run has such batches. Otherwise that of the provider.
     pub async fn cancel_batch(&self, batch: &JournaledBatch) -> Result<bool, NodeError> {
-        let models =
-            std::iter::once(&self.model).chain(self.models.values().map(|(model, _)| model));
-        let wire = models
+        let wire = self
+            .all_models()
             .filter_map(|model| model.batch_api())
             .find(|wire| wire.has_api(&batch.api));
         let Some(wire) = wire else {
+            let name = batch.batch.as_ref().unwrap_or(&batch.name);
+            let model = &batch.model;
             let message = format!(
-                "no model of the run has batches like {} of the model {:?}; give the run the model that it was sent with",
-                batch.batch.as_ref().unwrap_or(&batch.name),
-                batch.model
+                "no model of the run has batches like {name} of the model {model:?}; give the run the model that it was sent with"
             );
             return Err(NodeError::new(Category::ConfigError, message));
         };
@@ -86,18 +86,23 @@ impl RunCore {
     }
 
     pub(super) fn setup(&self) -> RunSetup {
-        let id = |model: &Arc<dyn ChatModel>| model.model().map(str::to_owned);
-        let named = self
-            .models
-            .iter()
-            .map(|(name, (model, _))| (Some(name.clone()), id(model)));
+        let mut models = Vec::with_capacity(1 + self.models.len());
+        models.push((None, self.model.model().map(str::to_owned)));
+        for (name, (model, _)) in &self.models {
+            let id = model.model().map(str::to_owned);
+            models.push((Some(name.clone()), id));
+        }
         RunSetup {
-            models: std::iter::once((None, id(&self.model)))
-                .chain(named)
-                .collect(),
+            models,
             limits: self.limits.describe(),
             prices_made: self.limits.prices.made().map(str::to_owned),
         }
+    }
+
+    /// The run's own model, and then the registered ones.
+    fn all_models(&self) -> impl Iterator<Item = &Arc<dyn ChatModel>> {
+        let registered = self.models.values().map(|(model, _)| model);
+        std::iter::once(&self.model).chain(registered)
     }
 
     /// Returns the same core, whose calls are recorded by this recorder.
@@ -112,9 +117,10 @@ impl RunCore {
         if !settings.has_extra() {
             return;
         }
-        let models =
-            std::iter::once(&self.model).chain(self.models.values().map(|(model, _)| model));
-        let apis: BTreeSet<ApiKind> = models.filter_map(|model| model.api_kind()).collect();
+        let apis: BTreeSet<ApiKind> = self
+            .all_models()
+            .filter_map(|model| model.api_kind())
+            .collect();
         if apis.len() > 1 {
             let apis: Vec<String> = apis.iter().map(ApiKind::to_string).collect();
             self.extra_for_all.call_once(|| {
@@ -141,11 +147,15 @@ impl RunCore {
         target: &Target<'_>,
         default_model: &dyn ChatModel,
     ) -> Option<String> {
-        target.name.clone().or_else(|| {
-            let id = default_model.model();
-            id.filter(|id| !self.models.contains_key(*id))
-                .map(str::to_owned)
-        })
+        if target.name.is_some() {
+            return target.name.clone();
+        }
+        let id = default_model.model()?;
+        // As a name, it would lead to the model that is registered so.
+        if self.models.contains_key(id) {
+            return None;
+        }
+        Some(id.to_owned())
     }
 
     /// Says that a name may be misspelt. Empty if there is no name, a registered one, or no registered model.
@@ -153,9 +163,9 @@ impl RunCore {
         match &target.name {
             Some(name) if target.settings.is_none() && !self.models.is_empty() => {
                 let names: Vec<_> = self.models.keys().take(16).map(String::as_str).collect();
+                let names = names.join(", ");
                 format!(
-                    "; no model is registered as {name:?} (registered: {}), so the run's own was asked for that id",
-                    names.join(", ")
+                    "; no model is registered as {name:?} (registered: {names}), so the run's own was asked for that id"
                 )
             }
             _ => String::new(),
@@ -166,15 +176,15 @@ impl RunCore {
 impl Target<'_> {
     /// What holds back requests to the model.
     pub(super) fn gate(&self, core: &RunCore, request: &Request) -> Arc<Gate> {
-        let name = self
-            .names(request)
-            .into_iter()
-            .flatten()
-            .next()
-            .unwrap_or_default();
+        let mut names = self.names(request).into_iter().flatten();
+        let name = names.next().unwrap_or_default();
         match self.model.gates() {
             Some(gates) => gates.of(0, name),
-            None => core.gates.of(std::ptr::from_ref(self.model).addr(), name),
+            None => {
+                // Of the run: its models are told apart by where they are.
+                let place = std::ptr::from_ref(self.model).addr();
+                core.gates.of(place, name)
+            }
         }
     }
 
@@ -211,7 +221,10 @@ impl Target<'_> {
         prices: &Prices,
     ) -> Option<u64> {
         let set = settings.window(self.settings);
-        set.or_else(|| prices.window(self.names(request).into_iter().flatten()))
+        set.or_else(|| {
+            let names = self.names(request).into_iter().flatten();
+            prices.window(names)
+        })
     }
 
     pub(super) fn apply_to(
@@ -248,9 +261,10 @@ async fn cancel_created(wire: &dyn BatchWire, batch: &JournaledBatch) -> Result<
         None => {
             let traces = batch.traces();
             let finding = tokio::time::timeout(FIND_TIMEOUT, wire.find(&traces));
-            finding
-                .await
-                .unwrap_or_else(|_| Err(search_timed_out(batch)))?
+            match finding.await {
+                Ok(found) => found?,
+                Err(_) => return Err(search_timed_out(batch)),
+            }
         }
     };
     let Some(id) = found else {

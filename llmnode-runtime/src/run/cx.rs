@@ -110,17 +110,23 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         &self,
         calls: impl Future<Output = Result<T, NodeError>>,
     ) -> Result<T, BoxError> {
-        let deadline = self
-            .context
-            .settings
+        let CallContext {
+            core,
+            call,
+            settings,
+            ..
+        } = self.context;
+        let deadline = settings
             .deadline
-            .and_then(|time| Deadline::of_call(self.context.call, time));
+            .and_then(|time| Deadline::of_call(call, time));
         let calls = pin!(calls);
         let Some(deadline) = deadline else {
             return Ok(calls.await?);
         };
-        let outcome = deadline.limit(&*self.context.core.clock, calls).await;
-        Ok(outcome.unwrap_or_else(|late| Err(NodeError::new(Category::Timeout, late)))?)
+        match deadline.limit(&*core.clock, calls).await {
+            Ok(outcome) => Ok(outcome?),
+            Err(late) => Err(NodeError::new(Category::Timeout, late).into()),
+        }
     }
 }
 

@@ -30,9 +30,10 @@ pub(super) fn exec_with_attempts<'a>(
         if let Some(listener) = context.listener() {
             listener.set_schema(None)?;
         }
-        let call_deadline = settings
-            .deadline()
-            .and_then(|time| Deadline::of_call(call, time));
+        let call_deadline = match settings.deadline() {
+            Some(time) => Deadline::of_call(call, time),
+            None => None,
+        };
         let plan = CallPlan::new(*context, settings, &call_deadline);
         let mut executing = ExecAttempts {
             context: &plan.context,
@@ -48,7 +49,8 @@ pub(super) fn exec_with_attempts<'a>(
             attempt: executing.last,
             ..*context
         };
-        record_fallback(call, executing.node.fall_back(error, last).await)
+        let outcome = executing.node.fall_back(error, last).await;
+        record_fallback(call, outcome)
     })
 }
 
@@ -61,18 +63,20 @@ fn record_fallback(call: &CallGuard<'_>, outcome: Result<(), BoxError>) -> Resul
         Err(error) => NodeError::of_execution(error),
     };
     // The record is complete only when the call ends.
-    let is_own = error.record().is_some_and(|record| record.id == call.id);
-    Err(if is_own {
-        error.without_record()
-    } else {
-        error
-    })
+    if let Some(record) = error.record()
+        && record.id == call.id
+    {
+        return Err(error.without_record());
+    }
+    Err(error)
 }
 
 struct ExecAttempts<'r, 'n, 'o> {
     context: &'r CallContext<'r>,
     node: &'r mut dyn ErasedExec<'n, 'o>,
+    /// The last execution, whose number the fallback sees.
     last: AttemptInfo,
+    /// How many executions have failed.
     failed: u32,
 }
 

@@ -22,7 +22,8 @@ pub fn fallback<'a, N: Node, Value, Kind>(
 where
     Value: IntoOutcome<N::Output, BoxError, Kind, Pending: Send> + 'a,
 {
-    placed(path(node, error).into_outcome(), to)
+    let value = path(node, error);
+    placed(value.into_outcome(), to)
 }
 
 /// The same, on a node with a state.
@@ -36,7 +37,8 @@ pub fn fallback_with_state<'a, N: Node, State: ?Sized, Value, Kind>(
 where
     Value: IntoOutcome<N::Output, BoxError, Kind, Pending: Send> + 'a,
 {
-    placed(path(node, state, error).into_outcome(), to)
+    let value = path(node, state, error);
+    placed(value.into_outcome(), to)
 }
 
 fn placed<'a, T: Send>(
@@ -61,7 +63,8 @@ pub trait FallbackJson {
 
 impl<T: Serialize> FallbackJson for &FallbackProbe<'_, T> {
     fn __fallback_text(&self) -> Option<String> {
-        match serde_json::to_value(self.0).ok()? {
+        let value = serde_json::to_value(self.0).ok()?;
+        match value {
             Value::String(text) => Some(text),
             value => Some(value.to_string()),
         }

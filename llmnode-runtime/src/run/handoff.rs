@@ -64,14 +64,18 @@ impl Handoff {
         in_history: impl Fn(&ToolCall) -> ToolCall,
         hands_off: impl Fn(&ToolCall) -> Option<usize>,
     ) -> Result<Self, Vec<OpenCall>> {
-        let calls: Vec<RoundCall> = open
-            .into_iter()
-            .map(|open| RoundCall {
-                to: hands_off(&open.call).filter(|_| is_unanswered(&open.state)),
+        let mut calls: Vec<RoundCall> = Vec::with_capacity(open.len());
+        for open in open {
+            let to = match is_unanswered(&open.state) {
+                true => hands_off(&open.call),
+                false => None,
+            };
+            calls.push(RoundCall {
+                to,
                 in_history: in_history(&open.call),
                 open,
-            })
-            .collect();
+            });
+        }
         let first = calls
             .iter()
             .find_map(|one| Some((one.to?, called(&one.open))));
@@ -126,8 +130,10 @@ impl Handoff {
             });
             results.extend(result);
         }
-        let calling = Message::assistant(self.content.as_str()).calling(calls);
-        let mut messages = vec![calling.carrying(self.carried.clone())];
+        let calling = Message::assistant(self.content.as_str())
+            .calling(calls)
+            .carrying(self.carried.clone());
+        let mut messages = vec![calling];
         messages.extend(results);
         messages
     }

@@ -82,21 +82,23 @@ impl<'r, S: ?Sized> CxInternals<'r, S> for Cx<'r, S> {
     }
 
     fn with_core<'c>(&'c self, core: &'c RunCore) -> Cx<'c, S> {
+        let context = CallContext {
+            core,
+            ..self.context
+        };
         Cx {
-            context: CallContext {
-                core,
-                ..self.context
-            },
+            context,
             state: self.state,
         }
     }
 
     fn with_origin<'c>(&'c self, origin: Option<&'c Origin<'c>>) -> Cx<'c, S> {
+        let context = CallContext {
+            origin,
+            ..self.context
+        };
         Cx {
-            context: CallContext {
-                origin,
-                ..self.context
-            },
+            context,
             state: self.state,
         }
     }
@@ -141,9 +143,8 @@ pub async fn send_request<S: ?Sized>(
     of: &dyn OtherRequest,
 ) -> Result<(), BoxError> {
     let context = cx.context;
-    request(&context, of)
-        .await
-        .map_err(|error| NodeError::already_retried(error).into())
+    let outcome = request(&context, of).await;
+    outcome.map_err(|error| NodeError::already_retried(error).into())
 }
 
 async fn yield_in_time(context: CallContext<'_>) -> Result<(), NodeError> {
@@ -154,16 +155,14 @@ async fn yield_in_time(context: CallContext<'_>) -> Result<(), NodeError> {
         ..
     } = context;
     limits.begin_time();
-    let ended = |category, late| NodeError::new(category, late);
     let yielded = limits.in_time(tokio::task::yield_now()).await;
-    yielded.map_err(|late| ended(Category::LimitExceeded, late))?;
-    match deadline {
-        Some(deadline) => {
-            let yielded = deadline.limit(&*core.clock, std::future::ready(())).await;
-            yielded.map_err(|late| ended(Category::Timeout, late))
-        }
-        None => Ok(()),
-    }
+    yielded.map_err(|late| NodeError::new(Category::LimitExceeded, late))?;
+    let Some(deadline) = deadline else {
+        return Ok(());
+    };
+    // Looks at the clock alone: there is nothing to wait for.
+    let in_time = deadline.limit(&*core.clock, std::future::ready(())).await;
+    in_time.map_err(|late| NodeError::new(Category::Timeout, late))
 }
 
 /// The inside of a run.
@@ -189,9 +188,8 @@ impl<S> RunInternals<S> for Run<S> {
     }
 
     fn with_node_data<N: Node>(mut self, value: Arc<dyn Any + Send + Sync>) -> Self {
-        Arc::make_mut(&mut self.core)
-            .node_data
-            .insert(path::<N>(), value);
+        let core = Arc::make_mut(&mut self.core);
+        core.node_data.insert(path::<N>(), value);
         self
     }
 }

@@ -18,6 +18,9 @@ use crate::error::NodeError;
 use crate::ledger::CallGuard;
 
 /// Written by the attempt loop, read by the stream. An observer of a flow gets each event at once instead.
+///
+/// Both are the same task: a stream polls its call, and takes what that poll has left here. So the lock is never waited for. It is
+/// given back before an observer is told, since an observer is code of the program and may look at the stream.
 #[derive(Default)]
 pub(crate) struct Listener<'r> {
     state: Mutex<ListenerState>,
@@ -27,11 +30,14 @@ pub(crate) struct Listener<'r> {
 #[derive(Debug, Default)]
 struct ListenerState {
     events: VecDeque<Event>,
+    /// The path to the value within the JSON of the answer. `None`: the answer is text.
     json: Option<&'static [&'static str]>,
+    /// The path to the list whose items are asked for.
     list: Option<Vec<String>>,
     requests: u32,
     /// Reported with the next request, as `Restarted`.
     failed: Option<Category>,
+    /// Of the request's answer, so far.
     bytes: usize,
 }
 
@@ -40,7 +46,10 @@ impl<'r> Listener<'r> {
         flow: Option<&'r FlowContext<'r>>,
         call: &'r CallGuard<'r>,
     ) -> Option<Box<Self>> {
-        let observer = flow?.observer.filter(|observer| observer.listens())?;
+        let observer = flow?.observer?;
+        if !observer.listens() {
+            return None;
+        }
         Some(Box::new(Listener {
             state: Mutex::default(),
             observer: Some((observer, call)),
@@ -61,31 +70,33 @@ impl<'r> Listener<'r> {
 
     pub(super) fn set_schema(&self, schema: Option<&OutputSchema>) -> Result<(), NodeError> {
         let mut state = self.lock();
-        state.json = schema.map(|schema| {
-            if schema.is_wrapped() {
-                &[WRAPPER][..]
-            } else {
-                &[]
-            }
-        });
+        state.json = match schema {
+            None => None,
+            Some(schema) if schema.is_wrapped() => Some(&[WRAPPER]),
+            Some(_) => Some(&[]),
+        };
         let Some(path) = state.list.as_deref() else {
             return Ok(());
         };
-        if schema.is_some_and(|schema| has_list_at(schema, path)) {
+        if let Some(schema) = schema
+            && has_list_at(schema, path)
+        {
             return Ok(());
         }
         let message = match (schema, path) {
             (None, _) => "`items` needs a typed answer; this one is text".to_owned(),
             (_, []) => "the answer is not a list; name the member that is one: `.items(\"steps\")`"
                 .to_owned(),
-            _ => format!(
-                "the answer has no list at {:?}",
-                one_line(path.join("."), 200)
-            ),
+            _ => {
+                let path = one_line(path.join("."), 200);
+                format!("the answer has no list at {path:?}")
+            }
         };
         Err(NodeError::new(Category::ConfigError, message))
     }
 
+    /// A request goes out. What was shown of the one before it is void: that is said now, and not when it failed, since only now it
+    /// is known that the model begins again.
     pub(super) fn request_began(&self) {
         let mut state = self.lock();
         state.bytes = 0;
@@ -134,6 +145,7 @@ impl<'r> Listener<'r> {
         }
     }
 
+    /// Shows an answer of which nothing was streamed, such as one from the journal.
     pub(super) fn emit_unstreamed(&self, answer: &str) {
         if self.lock().bytes == 0 {
             self.delta(Delta::Text(answer));

@@ -44,7 +44,9 @@ use crate::pause::Unfinished;
 use crate::settings::{Settings, setters};
 use crate::text::impl_debug;
 
+/// One item of the map: all its calls, until one of them has an outcome that stays.
 type CallFuture<'r, T> = BoxFuture<'r, Result<CallReport<T>, NodeError>>;
+/// Takes the next node and makes its future, which has not begun. `None`: there are no more.
 type Calls<'r, T> =
     Box<dyn FnMut(&mut Context<'_>, &Shared<'r>) -> Poll<Option<CallFuture<'r, T>>> + Send + 'r>;
 
@@ -153,11 +155,8 @@ impl<'r, T: Send + 'r> Map<'r, T> {
                 item: items.next(),
                 ..caller
             };
-            Poll::Ready(
-                nodes
-                    .next()
-                    .map(|node| call(core, caller, state, node, shared)),
-            )
+            let node = nodes.next();
+            Poll::Ready(node.map(|node| call(core, caller, state, node, shared)))
         });
         Map::of_calls(core, calls, total, N::FACTS.retries_itself)
     }
@@ -173,7 +172,8 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         N: Exec<S, Output = T> + Send + 'r,
     {
         let total = ProgressCounter::exact_size(|| nodes.size_hint());
-        let (mut nodes, mut items) = (Box::pin(nodes), 0..);
+        let mut nodes = Box::pin(nodes);
+        let mut items = 0..;
         let calls = Box::new(move |cx: &mut Context<'_>, shared: &Shared<'r>| {
             let node = ready!(nodes.as_mut().poll_next(cx));
             let caller = Caller {
@@ -192,20 +192,20 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         total: Option<usize>,
         asks_models: bool,
     ) -> Self {
-        let (settings, limits) = (Settings::new(), Limits::new());
         Map {
             core,
             calls,
             total,
             concurrency: CONCURRENCY,
-            settings,
-            limits,
+            settings: Settings::new(),
+            limits: Limits::new(),
             on_progress: None,
             recording: None,
             give_up_after: GIVE_UP_AFTER,
             keeps_going: false,
             allows_changes: false,
-            warm_cache: (!asks_models).then_some(false),
+            // Where no model is asked, there is no cache that the first one could warm.
+            warm_cache: if asks_models { None } else { Some(false) },
             batch_api: None,
         }
     }
@@ -244,7 +244,10 @@ impl<'r, T: Send + 'r> Map<'r, T> {
     /// ```
     pub fn report(self) -> Map<'r, CallReport<T>> {
         self.with_calls(|mut calls| {
-            Box::new(move |cx, shared| calls(cx, shared).map(|call| Some(reported(call?))))
+            Box::new(move |cx, shared| {
+                let call = ready!(calls(cx, shared));
+                Poll::Ready(call.map(reported))
+            })
         })
     }
 
@@ -404,6 +407,7 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         Results::new(move |cx| bounded.poll_next(cx, 0).map(|next| next.map(value)))
     }
 
+    /// Makes all that the calls of the map share. Nothing runs before the result is polled.
     fn bounded(self) -> BoundedFutures<'r, Result<CallReport<T>, NodeError>> {
         let Map {
             core,
@@ -417,7 +421,6 @@ impl<'r, T: Send + 'r> Map<'r, T> {
             ..
         } = self;
         let counter = ProgressCounter::new(on_progress, total, &*core.clock);
-        let clock = Arc::clone(&core.clock);
         let changes = ChangeCheck::new(self.allows_changes);
         // The requests of a batch have no order.
         let warm_cache = match self.batch_api {
@@ -425,17 +428,11 @@ impl<'r, T: Send + 'r> Map<'r, T> {
             None => self.warm_cache,
         };
         let warm_up = WarmUp::new(warm_cache, total, concurrency);
-        let batches = self.batch_api.map(|api| {
-            let clock = Arc::clone(&core.clock);
-            let fault = settings.deadline.map(|_| {
-                "a deadline of the map would pass while its batch is answered; leave out `deadline`, and set \
-                 `BatchApi::within`"
-            });
-            let prices = Arc::clone(&core.limits.prices);
-            Arc::new(BatchPool::new(api, clock, prices, concurrency).faulty(fault))
-        });
+        let batches = self
+            .batch_api
+            .map(|api| batch_pool(api, core, &settings, concurrency));
         let control = MapControl::new(
-            clock,
+            Arc::clone(&core.clock),
             concurrency,
             self.give_up_after,
             self.keeps_going,
@@ -444,20 +441,42 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         );
         let control = Arc::new(control.over(batches));
         control.has_items(total.unwrap_or(0));
-        let limits = MapLimits::new(limits);
-        let settings = Arc::new(settings);
         let shared = Shared {
             control: Arc::clone(&control),
-            settings,
-            limits,
+            settings: Arc::new(settings),
+            limits: MapLimits::new(limits),
             core: None,
             recording,
         };
-        BoundedFutures::new(Box::new(move |cx| calls(cx, &shared)), concurrency, counter)
-            .controlled(control)
+        let next_call = Box::new(move |cx: &mut Context<'_>| calls(cx, &shared));
+        BoundedFutures::new(next_call, concurrency, counter).controlled(control)
     }
 }
 
+/// What asks the items of a map by batches. A deadline of the calls is a fault of it, which each of them then reports.
+fn batch_pool(
+    api: BatchApi,
+    core: &RunCore,
+    settings: &Settings,
+    concurrency: usize,
+) -> Arc<BatchPool> {
+    let clock = Arc::clone(&core.clock);
+    let prices = Arc::clone(&core.limits.prices);
+    let fault = settings.deadline.map(|_| {
+        "a deadline of the map would pass while its batch is answered; leave out `deadline`, and set \
+         `BatchApi::within`"
+    });
+    let pool = BatchPool::new(api, clock, prices, concurrency);
+    Arc::new(pool.faulty(fault))
+}
+
+/// Asks an item, by one call after the other. One round of the loop:
+///
+/// 1. Once a call of the map had to wait at a gate, items wait there before their calls begin: no deadline runs meanwhile.
+/// 2. If the map has ended by then, the item has the error of its last call, which says more than that the map ended.
+/// 3. A new call asks. It has a record and a deadline of its own; an agent continues behind the tools that have run.
+/// 4. An outcome that stays is returned. Else the journal is told that the item is put back, before the next call looks for
+///    its conversation there.
 fn call<'r, S, N>(
     core: &'r RunCore,
     caller: Caller<'r>,
@@ -472,10 +491,10 @@ where
     let caller = caller.recorded_by(shared.recording);
     let settings = Arc::clone(&shared.settings);
     let limits = shared.limits.clone();
-    let other = shared.core.clone();
+    let recorded_core = shared.core.clone();
     let control = Arc::clone(&shared.control);
     Box::pin(async move {
-        let core = other.as_deref().unwrap_or(core);
+        let core = recorded_core.as_deref().unwrap_or(core);
         let around = limits.map(|limits| {
             CallLimits::for_map_call(&limits, caller.limits(), &core.limits, &*core.clock)
         });
@@ -499,9 +518,9 @@ where
             if let Some(unfinished) = unfinished.take() {
                 call = call.resume(unfinished);
             }
-            let outcome = patiently(&control, call.report()).await;
+            let outcome = while_it_warms_up(&control, call.report()).await;
             // The call's own error says more than one of its recorder.
-            if other.is_some()
+            if recorded_core.is_some()
                 && let Err(fault) = core.hooks.flush().await
                 && outcome.is_ok()
             {
@@ -538,28 +557,33 @@ fn ends_map(error: &NodeError) -> bool {
     error.category() == Category::LimitExceeded && is_of_map(error.message())
 }
 
-/// While the other items wait for this one, its time is bounded: then they go on, and so does it.
-async fn patiently<F: Future>(control: &MapControl, call: F) -> F::Output {
+/// Polls the call of an item. While the other items wait for this one to warm the provider's cache, its time is bounded: then they
+/// go on, and so does it. The clock is only asked while they wait, so that no other call pays for it.
+async fn while_it_warms_up<F: Future>(control: &MapControl, call: F) -> F::Output {
     let mut call = pin!(call);
-    let mut late = None;
+    // Set by the first poll that finds the others waiting.
+    let mut timer: Option<BoxFuture<'_, ()>> = None;
     poll_fn(|cx| {
         let outcome = call.as_mut().poll(cx);
-        if outcome.is_pending() && control.warm_up().holds() {
+        if outcome.is_ready() || !control.warm_up().holds() {
+            return outcome;
+        }
+        if timer.is_none() {
             let clock = control.clock();
             let end = clock.now().checked_add(warm_up::PATIENCE);
-            let late = late.get_or_insert_with(|| end.map(|end| clock.until(end)));
-            if late
-                .as_mut()
-                .is_some_and(|late| late.as_mut().poll(cx).is_ready())
-            {
-                control.warm_up().end();
-            }
+            timer = end.map(|end| clock.until(end));
+        }
+        if let Some(timer) = &mut timer
+            && timer.as_mut().poll(cx).is_ready()
+        {
+            control.warm_up().end();
         }
         outcome
     })
     .await
 }
 
+/// Starts a recorder. It comes with what earlier processes have spent on the map.
 type RecorderFuture<'r> = BoxFuture<'r, Result<(Arc<dyn Recorder>, PriorSpend), NodeError>>;
 
 /// Records the calls of a map. If the recorder fails to start, its error is the map's only result.
@@ -578,20 +602,19 @@ pub fn recorded_by<'r, T: Send + 'r>(
                     None => ready!(recorder.as_mut().poll(cx)),
                 };
                 pending_recorder = None;
-                match outcome {
-                    Ok((recorder, spent)) => {
-                        shared
-                            .limits
-                            .iter()
-                            .for_each(|limits| limits.add_prior_spend(&spent));
-                        if let Some(batches) = shared.control.batches() {
-                            batches.room().add_prior_spend(&spent);
-                            batches.begin(Arc::clone(&recorder));
-                        }
-                        recorded_core = Some(Arc::new(core.recorded_by(recorder)));
-                    }
+                let (recorder, spent) = match outcome {
+                    Ok(started) => started,
                     Err(error) => return Poll::Ready(Some(failed(error))),
+                };
+                // Before the first call: what was spent counts against the limits of the whole map.
+                if let Some(limits) = &shared.limits {
+                    limits.add_prior_spend(&spent);
                 }
+                if let Some(batches) = shared.control.batches() {
+                    batches.room().add_prior_spend(&spent);
+                    batches.begin(Arc::clone(&recorder));
+                }
+                recorded_core = Some(Arc::new(core.recorded_by(recorder)));
             }
             let Some(recorded_core) = &recorded_core else {
                 return Poll::Ready(None);
@@ -608,13 +631,13 @@ pub fn recorded_by<'r, T: Send + 'r>(
     })
 }
 
+/// Why the map may have no journal of its own. `None`: it may.
 fn second_journal_fault(core: &RunCore, shared: &Shared<'_>) -> Option<&'static str> {
     if shared.core.is_some() {
         return Some("the map has more than one journal; leave out one `resume`");
     }
-    let within =
-        "a map within a flow with a journal keeps no answers of its own; leave out `resume`";
-    core.hooks.recorder().map(|_| within)
+    core.hooks.recorder()?;
+    Some("a map within a flow with a journal keeps no answers of its own; leave out `resume`")
 }
 
 fn failed<'r, T: Send + 'r>(error: NodeError) -> CallFuture<'r, T> {
@@ -625,18 +648,14 @@ fn value<T>(outcome: Result<CallReport<T>, NodeError>) -> Result<T, NodeError> {
     outcome.map(|report| report.value)
 }
 
+/// The report of a call as the output of another one, with the same figures.
 fn reported<'r, T: Send + 'r>(call: CallFuture<'r, T>) -> CallFuture<'r, CallReport<T>> {
     Box::pin(async move {
         let report = call.await?;
-        let (record, total, replayed) = (
-            Arc::clone(&report.record),
-            report.total,
-            report.replayed.clone(),
-        );
         Ok(CallReport {
-            record,
-            total,
-            replayed,
+            record: Arc::clone(&report.record),
+            total: report.total,
+            replayed: report.replayed.clone(),
             messages: Vec::new(),
             carried: None,
             compacted: Vec::new(),

@@ -8,15 +8,18 @@ use llmnode_reader::internal::WRAPPER;
 use llmnode_reader::{Reader, Violation};
 use serde_json::Value;
 
+/// The complaints of a turn that name a bound.
 #[derive(Default)]
 pub(super) struct NamedBounds(Vec<Violation>);
 
 impl NamedBounds {
-    /// Of a correction.
+    /// Adds those of a correction. A bound has a digit in it, and a model reads no warnings.
     pub(super) fn add(&mut self, violations: &[Violation]) {
-        let names =
-            |one: &&Violation| !one.warning && one.message.contains(|c: char| c.is_ascii_digit());
-        self.0.extend(violations.iter().filter(names).cloned());
+        for violation in violations {
+            if !violation.warning && has_digit(&violation.message) {
+                self.0.push(violation.clone());
+            }
+        }
     }
 
     pub(super) fn are_met_exactly(&self, accepted: &str) -> bool {
@@ -26,8 +29,9 @@ impl NamedBounds {
         let Ok(read) = Reader::new().value(accepted) else {
             return false;
         };
-        self.0.iter().any(|one| {
-            at(&read.value, &one.path).is_some_and(|value| is_named(value, &one.message))
+        self.0.iter().any(|violation| {
+            let value = at(&read.value, &violation.path);
+            value.is_some_and(|value| is_named(value, &violation.message))
         })
     }
 
@@ -64,18 +68,24 @@ fn within<'v>(value: &'v Value, step: &str) -> Option<&'v Value> {
 fn is_named(value: &Value, message: &str) -> bool {
     match value {
         Value::Number(number) => numbers(message).any(|named| Some(named) == number.as_f64()),
-        Value::String(text) => {
-            text.contains(|c: char| c.is_ascii_digit()) && words(message).any(|word| word == text)
-        }
+        Value::String(text) => has_digit(text) && words(message).any(|word| word == text),
         _ => false,
     }
 }
 
+fn has_digit(text: &str) -> bool {
+    text.contains(|c: char| c.is_ascii_digit())
+}
+
+/// The words of a complaint, without the marks around them.
 fn words(message: &str) -> impl Iterator<Item = &str> {
-    let is_around = |c: char| matches!(c, '"' | '\'' | '`' | ',' | ';' | ':' | '(' | ')' | '.');
     message
         .split_whitespace()
-        .map(move |word| word.trim_matches(is_around))
+        .map(|word| word.trim_matches(is_mark))
+}
+
+fn is_mark(c: char) -> bool {
+    matches!(c, '"' | '\'' | '`' | ',' | ';' | ':' | '(' | ')' | '.')
 }
 
 fn numbers(message: &str) -> impl Iterator<Item = f64> {

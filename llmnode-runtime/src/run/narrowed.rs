@@ -1,4 +1,8 @@
 //! Corrections whose schema allows only what a check listed.
+//!
+//! In: the violations of a bad answer, of which some list what is allowed. Out: a schema for the correction that allows nothing else at
+//! these places, on a server that enforces it. A list is taken out of the complaint, since the schema says it. If the model breaks a
+//! narrowed place all the same, the server does not enforce the schema there, and the list goes back into words.
 
 use std::sync::Arc;
 
@@ -6,11 +10,15 @@ use llmnode_model::Request;
 use llmnode_reader::ask::{ChoiceList, narrowed, take_closed};
 use llmnode_reader::{OutputSchema, Violation};
 
+/// The lists of a turn.
 pub(super) struct Narrowed {
+    /// As it was before anything was narrowed.
     schema: Arc<OutputSchema>,
+    /// Each with its place in the schema.
     lists: Vec<(String, ChoiceList)>,
     /// Narrowed places that were refused again: from then on they are described in words.
     given_up: Vec<ChoiceList>,
+    /// Those that the schema of the next request has narrowed.
     places: Vec<String>,
 }
 
@@ -23,17 +31,16 @@ impl Narrowed {
         let Some(schema) = &request.output else {
             return;
         };
-        for (place, list) in violations
-            .iter_mut()
-            .filter_map(|one| take_closed(one, schema))
-        {
+        for violation in violations {
+            let Some((place, list)) = take_closed(violation, schema) else {
+                continue;
+            };
             let this = this.get_or_insert_with(|| {
-                let (lists, given_up, places) = <(Vec<_>, Vec<_>, Vec<_>)>::default();
                 Box::new(Narrowed {
                     schema: Arc::clone(schema),
-                    lists,
-                    given_up,
-                    places,
+                    lists: Vec::new(),
+                    given_up: Vec::new(),
+                    places: Vec::new(),
                 })
             });
             this.take(place, list);
@@ -51,7 +58,10 @@ impl Narrowed {
         match index {
             // A list of `choices` that changes.
             Some(at) if !list.source.is_empty() => self.lists[at] = (place, list),
-            Some(at) => self.given_up.push(self.lists.remove(at).1),
+            Some(at) => {
+                let (_, refused_again) = self.lists.remove(at);
+                self.given_up.push(refused_again);
+            }
             None if self.given_up.iter().any(|one| one.path == list.path) => {}
             None => self.lists.push((place, list)),
         }

@@ -65,22 +65,21 @@ pub(super) fn request<'a>(
             answers: Some(AnswerKind::RawText),
         };
         let core = context.core;
-        let settings = Resolved::new(
-            [
-                context.settings,
-                &core.settings,
-                EMPTY_SETTINGS,
-                &core.defaults,
-            ],
-            node_kind,
-        )?;
+        let levels = [
+            context.settings,
+            &core.settings,
+            EMPTY_SETTINGS,
+            &core.defaults,
+        ];
+        let settings = Resolved::new(levels, node_kind)?;
         let timeout = settings.attempt_timeout()?;
         if let Some(listener) = context.listener() {
             listener.set_schema(None)?;
         }
-        let call_deadline = settings
-            .deadline()
-            .and_then(|time| Deadline::of_call(context.call, time));
+        let call_deadline = match settings.deadline() {
+            Some(time) => Deadline::of_call(context.call, time),
+            None => None,
+        };
         let plan = CallPlan::new(*context, settings, &call_deadline);
         let retries = BudgetedRetries::of_budget(of.retry_budget());
         let mut requesting = OtherRequestAttempts {
@@ -94,7 +93,8 @@ pub(super) fn request<'a>(
         let Err(ended) = attempt_loop::run(&plan, &mut requesting).await else {
             return Ok(());
         };
-        Err(ended.before_fallback(context.call)?.without_record())
+        let error = ended.before_fallback(context.call)?;
+        Err(error.without_record())
     })
 }
 
@@ -143,21 +143,19 @@ impl Attempts for OtherRequestAttempts<'_> {
         _: &AfterFailure,
     ) -> Result<(), NodeError> {
         self.last = Some(NodeError::new(failure.category, failure.message.clone()));
-        self.open
-            .take()
-            .into_iter()
-            .for_each(|open| record_failure(open, failure));
-        self.plan
-            .context
-            .call
-            .flush()
-            .await
-            .map_err(|fault| Failure::unrecorded(fault).into_error())
+        if let Some(open) = self.open.take() {
+            record_failure(open, failure);
+        }
+        let flushed = self.plan.context.call.flush().await;
+        flushed.map_err(|fault| Failure::unrecorded(fault).into_error())
     }
 
     /// Only chats have fallback models.
     fn change_model(&mut self, _: &str) -> Result<(), NodeError> {
-        self.last.take().map_or(Ok(()), Err)
+        match self.last.take() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
     }
 
     fn grant(&mut self) -> Result<(), String> {

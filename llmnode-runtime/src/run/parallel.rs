@@ -1,4 +1,8 @@
 //! Nodes side by side: a tuple of nodes is a node.
+//!
+//! Each node of the tuple is a call of its own, with a record and the settings that the tuple passes on. All are polled by the one
+//! task that polls the tuple, so they share the state by reference, and to drop the tuple drops them all. The first error is the
+//! tuple's; what the other calls have spent by then is in their records.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -13,22 +17,28 @@ use super::node::Exec;
 use crate::error::NodeError;
 use crate::node::{Node, NodeFacts};
 
+/// One node of the tuple: its call, and the output once it has ended.
 struct Branch<'c, T> {
     call: Call<'c, T>,
     output: Option<T>,
 }
 
 impl<'c, T> Branch<'c, T> {
-    fn new<S: ?Sized, N: Exec<S, Output = T>>(cx: &'c Cx<'_, S>, node: &'c N) -> Self {
-        Branch {
-            call: cx.call(node).settings(cx.forwarded_settings()),
-            output: None,
-        }
+    fn new<S, N>(cx: &'c Cx<'_, S>, node: &'c N) -> Self
+    where
+        S: ?Sized,
+        N: Exec<S, Output = T>,
+    {
+        let settings = cx.forwarded_settings();
+        let call = cx.call(node).settings(settings);
+        Branch { call, output: None }
     }
 
     fn output(self) -> Result<T, NodeError> {
-        self.output
-            .ok_or_else(|| NodeError::new(Category::ExecError, "no value was given"))
+        match self.output {
+            Some(output) => Ok(output),
+            None => Err(NodeError::new(Category::ExecError, "no value was given")),
+        }
     }
 }
 
@@ -39,7 +49,9 @@ trait PollBranch: Send {
 impl<T: Send> PollBranch for Branch<'_, T> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), NodeError>> {
         if self.output.is_none() {
-            self.output = Some(ready!(Future::poll(Pin::new(&mut self.call), cx))?);
+            let call = Pin::new(&mut self.call);
+            let outcome = ready!(call.poll(cx));
+            self.output = Some(outcome?);
         }
         Poll::Ready(Ok(()))
     }

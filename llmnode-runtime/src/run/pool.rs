@@ -7,16 +7,21 @@ use std::task::{Context, Poll, ready};
 use futures_util::stream::{FuturesUnordered, Stream as _};
 use llmnode_model::BoxFuture;
 
+/// The futures under way. They come back in the order in which they end, each with its tag.
 pub(super) struct Pool<'r, T>(FuturesUnordered<Tagged<'r, T>>);
 
-struct Tagged<'r, T>(usize, BoxFuture<'r, T>);
+struct Tagged<'r, T> {
+    tag: usize,
+    future: BoxFuture<'r, T>,
+}
 
 impl<T> Future for Tagged<'_, T> {
     type Output = (usize, T);
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let value = ready!(self.1.as_mut().poll(cx));
-        Poll::Ready((self.0, value))
+        let future = self.future.as_mut();
+        let value = ready!(future.poll(cx));
+        Poll::Ready((self.tag, value))
     }
 }
 
@@ -30,11 +35,13 @@ impl<'r, T> Pool<'r, T> {
     }
 
     pub(super) fn push(&mut self, tag: usize, future: BoxFuture<'r, T>) {
-        self.0.push(Tagged(tag, future));
+        self.0.push(Tagged { tag, future });
     }
 
+    /// The next one that ends. Pending also where there is none: another may be pushed.
     pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<(usize, T)> {
-        match ready!(Pin::new(&mut self.0).poll_next(cx)) {
+        let futures = Pin::new(&mut self.0);
+        match ready!(futures.poll_next(cx)) {
             Some(ended) => Poll::Ready(ended),
             None => Poll::Pending,
         }

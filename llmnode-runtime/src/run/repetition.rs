@@ -57,10 +57,8 @@ pub(super) fn end(answer: &str) -> String {
     let answer = answer.trim();
     let from = floor_char_boundary(answer, answer.len().saturating_sub(SHOWN));
     let mark = if from > 0 { "…" } else { "" };
-    let end = format!(
-        "{:?}",
-        format!("{mark}{}", one_line(&answer[from..], 2 * SHOWN))
-    );
+    let shown = one_line(&answer[from..], 2 * SHOWN);
+    let end = format!("{:?}", format!("{mark}{shown}"));
     match period(answer) {
         Some(period) => {
             let begin = answer.len() - period.repeated;
@@ -87,21 +85,23 @@ fn period(text: &str) -> Option<Period> {
     const LEAST: usize = 60;
     const LONGEST: usize = 500;
     let bytes = text.as_bytes();
-    let of = |length: usize| {
-        let same = bytes
-            .iter()
-            .rev()
-            .zip(bytes.iter().rev().skip(length))
-            .take_while(|(last, before)| last == before);
-        Period {
-            length,
-            repeated: same.count() + length,
+    let longest = LONGEST.min(bytes.len() / TIMES);
+    for length in 1..=longest {
+        let repeated = repeated_bytes(bytes, length);
+        let least = (TIMES * length).max(LEAST);
+        if repeated >= least {
+            return Some(Period { length, repeated });
         }
-    };
-    let lengths = 1..=LONGEST.min(bytes.len() / TIMES);
-    lengths
-        .map(of)
-        .find(|period| period.repeated >= (TIMES * period.length).max(LEAST))
+    }
+    None
+}
+
+/// How many bytes at the end are one piece of this length again and again.
+fn repeated_bytes(bytes: &[u8], length: usize) -> usize {
+    let last = bytes.iter().rev();
+    let before = bytes.iter().rev().skip(length);
+    let same = last.zip(before).take_while(|(last, before)| last == before);
+    same.count() + length
 }
 
 #[cfg(test)]

@@ -44,11 +44,15 @@ impl<I> fmt::Debug for Results<'_, I> {
     }
 }
 
+/// Puts the results of a map in order. One that waits for an earlier one keeps its place among those under way, so that memory does
+/// not grow behind an item that takes long.
 pub(super) struct InOrder<'r, T> {
     bounded: BoundedFutures<'r, Result<T, NodeError>>,
     /// From the next result on; `None`: still running.
     ended: VecDeque<Option<Result<T, NodeError>>>,
+    /// How many have ended and wait for an earlier one.
     waiting: usize,
+    /// How many were returned.
     taken: usize,
 }
 
@@ -74,8 +78,8 @@ impl<'r, T> InOrder<'r, T> {
             match self.bounded.poll_next(cx, self.waiting) {
                 Poll::Ready(Some((index, result))) => {
                     let at = index - self.taken;
-                    self.ended
-                        .resize_with(self.ended.len().max(at + 1), || None);
+                    let length = self.ended.len().max(at + 1);
+                    self.ended.resize_with(length, || None);
                     self.ended[at] = Some(result);
                     self.waiting += 1;
                 }

@@ -57,8 +57,11 @@ impl<'r, T> Call<'r, T> {
 pub struct CallStream<'r, T> {
     call: Call<'r, T>,
     listener: Arc<Listener<'r>>,
+    /// Set once the call has ended.
     outcome: Option<CallResult<T>>,
+    /// The JSON of the answer, as far as somebody has looked at it.
     growing: IncrementalParser,
+    /// What came since.
     unread: String,
 }
 
@@ -120,15 +123,16 @@ impl<'r, T> CallStream<'r, T> {
     /// # Ok::<(), llmnode::NodeError>(()) }).unwrap();
     /// ```
     pub fn items<I: DeserializeOwned>(self, path: &str) -> Items<'r, T, I> {
-        let path: Vec<_> = path
-            .split('.')
-            .filter(|name| !name.is_empty())
-            .map(str::to_owned)
-            .collect();
-        self.listener.require_list(&path);
+        let mut names = Vec::new();
+        for name in path.split('.') {
+            if !name.is_empty() {
+                names.push(name.to_owned());
+            }
+        }
+        self.listener.require_list(&names);
         Items {
             stream: self,
-            path,
+            path: names,
             taken: 0,
             item: PhantomData,
         }
@@ -156,6 +160,8 @@ impl<'r, T> CallStream<'r, T> {
         }
     }
 
+    /// Events come before the end of the call: what the last poll of the call has left is returned first, one by one. The call is
+    /// polled only when nothing is left, so that it is not ahead of who reads it.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Event>> {
         loop {
             if let Some(event) = self.listener.next() {
@@ -173,6 +179,7 @@ impl<'r, T> CallStream<'r, T> {
         }
     }
 
+    /// What an event means for the JSON so far. Calls of tools void it: the answer comes in a later turn.
     fn see(&mut self, event: &Event) {
         match event {
             Event::Text(text) if self.listener.json().is_some() => self.unread.push_str(text),
@@ -263,12 +270,13 @@ impl<T, I: DeserializeOwned> Items<'_, T, I> {
     fn take(&mut self) -> Option<(usize, I)> {
         let wrapper = self.stream.listener.json()?;
         self.stream.read();
+        // A model may have left out what wraps a list.
         let is_wrapped = self.stream.growing.value()?.is_object();
-        let wrapper = wrapper
-            .iter()
-            .filter(|_| is_wrapped)
-            .map(|name| (*name).to_owned());
-        let path: Vec<_> = wrapper.chain(self.path.iter().cloned()).collect();
+        let mut path: Vec<String> = Vec::new();
+        if is_wrapped {
+            path.extend(wrapper.iter().map(|name| (*name).to_owned()));
+        }
+        path.extend_from_slice(&self.path);
         let complete = self.stream.growing.items(&path);
         while let Some(item) = complete.get(self.taken) {
             let index = self.taken;

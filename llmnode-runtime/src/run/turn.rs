@@ -17,10 +17,13 @@ use crate::conversation::{BegunTurn, Covers, NewTurn, TurnStore};
 use crate::error::NodeError;
 use crate::pause::{CompactedSoFar, Unfinished};
 
+/// A turn of one call. Its parts are set once, by the call alone, but through shared references: the call's context has it.
 pub(super) struct Turn<'r> {
     store: &'r dyn TurnStore,
+    /// The claim, and what the store knew then. Not set: the prompt was not known yet, or nothing was claimed.
     begun: OnceLock<BegunTurn>,
     shortened: Mutex<Shortened>,
+    /// The store knows how the turn ended: nothing is left to do when it is dropped.
     has_ended: AtomicBool,
 }
 
@@ -55,8 +58,11 @@ impl<'r> Turn<'r> {
         let opening = opening.min(request.messages.len());
         let history = begun.history.iter().cloned();
         request.messages.splice(opening..opening, history);
-        let question = request.question.map(usize::from);
-        request.question = question.and_then(|at| u16::try_from(at + begun.history.len()).ok());
+        // The question stands behind the history now.
+        if let Some(at) = request.question {
+            let at = usize::from(at) + begun.history.len();
+            request.question = u16::try_from(at).ok();
+        }
         Ok(())
     }
 
@@ -72,8 +78,10 @@ impl<'r> Turn<'r> {
 
     /// How many messages the store has.
     pub(super) fn stored(&self) -> usize {
-        let begun = self.begun.get();
-        begun.map_or(0, |begun| begun.history.len().saturating_sub(begun.pins))
+        match self.begun.get() {
+            Some(begun) => begun.history.len().saturating_sub(begun.pins),
+            None => 0,
+        }
     }
 
     /// What an earlier turn that has no answer left out of them, or summed up, with what earlier turns did.
@@ -158,7 +166,9 @@ impl<'r> Turn<'r> {
         };
         let ended = match outcome {
             Ok(mut messages) => {
-                messages.drain(..begun.history.len().min(messages.len()));
+                // The store has the history: only what is new is appended.
+                let old = begun.history.len().min(messages.len());
+                messages.drain(..old);
                 let covers = std::mem::take(&mut lock(&self.shortened).covers);
                 self.store.append(begun, &messages, &covers).await
             }

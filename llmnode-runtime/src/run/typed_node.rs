@@ -60,15 +60,11 @@ where
 {
     async move {
         let mut value = None;
-        ask(
-            node,
-            Cx {
-                context: cx.context,
-                state: cx.state,
-            },
-            &mut value,
-        )
-        .await?;
+        let cx = Cx {
+            context: cx.context,
+            state: cx.state,
+        };
+        ask(node, cx, &mut value).await?;
         // The loop succeeds only with a value: an accepted one, or the fallback's.
         value.ok_or_else(without_value)
     }
@@ -121,14 +117,12 @@ where
     N: LlmNode<S> + Exec<S>,
     S: ?Sized,
 {
-    ask_stated(
-        Box::new(TypedNode {
-            node,
-            spec: node.output(),
-            value,
-        }),
-        cx,
-    )
+    let node = TypedNode {
+        node,
+        spec: node.output(),
+        value,
+    };
+    ask_stated(Box::new(node), cx)
 }
 
 /// Compiled once for every type of state.
@@ -136,7 +130,8 @@ fn ask_stated<'a, S: ?Sized + Sync>(
     node: Box<dyn TypedSteps<'a, S> + 'a>,
     cx: Cx<'a, S>,
 ) -> BoxFuture<'a, Result<(), BoxError>> {
-    boxed(Box::new(StatedNode::new(node, cx.state)), cx.context)
+    let node = StatedNode::new(node, cx.state);
+    boxed(Box::new(node), cx.context)
 }
 
 /// Not generic, so that the loop is compiled in this crate, and it is proved once that the future is `Send`: without it, both
@@ -146,9 +141,8 @@ fn boxed<'a>(
     context: CallContext<'a>,
 ) -> BoxFuture<'a, Result<(), BoxError>> {
     Box::pin(async move {
-        Ok(ask_loop(&mut *node, &context)
-            .await
-            .map_err(NodeError::already_retried)?)
+        let outcome = ask_loop(&mut *node, &context).await;
+        Ok(outcome.map_err(NodeError::already_retried)?)
     })
 }
 
@@ -156,6 +150,15 @@ fn without_value() -> BoxError {
     NodeError::new(Category::SchemaError, "no value was read").into()
 }
 
+/// A call of a node that asks a model, in the order in which it must happen:
+///
+/// 1. Settings come first: a setting that makes no sense fails the call before anything of the program runs.
+/// 2. The request is prepared, and its conversation claimed, if it has one.
+/// 3. An agent gets limits of its own, which needs the request: only its tools make a node an agent.
+/// 4. The loop runs. In a conversation, the turn is written down before the first request, and held while the loop runs.
+/// 5. The conversation leaves the attempts, also after a failure, before the fallback is asked: its value may answer the question.
+///
+/// `of_agent`, `own_deadline` and `plan` are declared ahead of the block since the attempts borrow them.
 async fn ask_loop(
     node: &mut dyn ErasedNode<'_>,
     context: &CallContext<'_>,
@@ -176,8 +179,10 @@ async fn ask_loop(
                 // Boxed, so that other calls reserve no room for a request that waits.
                 Some(turn) => Box::pin(prepare_turn(node, context, turn, &own_deadline)).await?,
             };
-            of_agent = (!request.tools.is_empty())
-                .then(|| context.limits.of_agent(context.call.node().clone()));
+            of_agent = match request.tools.is_empty() {
+                true => None,
+                false => Some(context.limits.of_agent(context.call.node().clone())),
+            };
             let limits = of_agent.as_ref().unwrap_or(context.limits);
             plan = CallPlan::new(CallContext { limits, ..*context }, settings, &own_deadline);
             ModelAttempts::new(&plan, held, request, bounds, node)
@@ -230,8 +235,10 @@ fn levels<'a, 'n: 'a>(node: &dyn ErasedNode<'n>, context: &CallContext<'a>) -> [
 
 /// In a map over a batch API, it stops while the call waits for its batch.
 fn deadline_of_call(settings: &Resolved<'_>, context: &CallContext<'_>) -> Option<Deadline> {
-    let deadline = Deadline::of_call(context.call, settings.deadline()?)?;
-    Some(deadline.stopped_by(context.batches().map(|_| Arc::default())))
+    let duration = settings.deadline()?;
+    let deadline = Deadline::of_call(context.call, duration)?;
+    let stopped_time = context.batches().map(|_| Arc::default());
+    Some(deadline.stopped_by(stopped_time))
 }
 
 /// The same with the history of a conversation, which is claimed.
@@ -246,6 +253,8 @@ async fn prepare_turn(
     Ok((request, bounds))
 }
 
+/// Makes the request of a node. The schema comes first, since tools are checked against it, and the prompt last: it runs the
+/// program's own code, which is not worth it for a node that cannot be asked.
 fn prepare(
     node: &mut dyn ErasedNode<'_>,
     context: &CallContext<'_>,
@@ -265,21 +274,22 @@ fn prepare(
     if let (Some(item), Some(early)) = (context.item, early) {
         item.suggest_order(early);
     }
+    let has_turns = is_chat || !tools.is_empty();
     let mut request = Request::new(messages);
-    request.cache = Some(cache_plan(
-        context,
-        is_chat || !tools.is_empty(),
-        shared_text,
-    ));
+    request.cache = Some(cache_plan(context, has_turns, shared_text));
     let question = request
         .messages
         .iter()
         .rposition(|message| message.role == Role::User);
     request.question = question.and_then(|at| u16::try_from(at).ok());
-    (request.output, request.tools) = (schema, tools);
-    Ok((request, ConversationBounds { max_turns, opening }))
+    request.output = schema;
+    request.tools = tools;
+    let bounds = ConversationBounds { max_turns, opening };
+    Ok((request, bounds))
 }
 
+/// Takes the fallback value of the node. `None`: it has none for this error. A fallback that fails itself says so in an error of
+/// the first failure's category: that is what happened.
 async fn fall_back(
     call: &CallGuard<'_>,
     error: &NodeError,
@@ -352,13 +362,12 @@ struct Rendered {
 /// `is_turn`: a store has the history.
 fn render(node: &dyn ErasedNode<'_>, is_turn: bool) -> Result<Rendered, NodeError> {
     let mut prompt = Prompt::new();
-    catch_panic(|| node.render(&mut prompt)).map_err(|panic_message| {
+    let rendered = catch_panic(|| node.render(&mut prompt));
+    if let Err(panic_message) = rendered {
         let place = prompt.section;
-        NodeError::new(
-            Category::Panic,
-            format!("{place}a value of the prompt panicked: {panic_message}"),
-        )
-    })?;
+        let message = format!("{place}a value of the prompt panicked: {panic_message}");
+        return Err(NodeError::new(Category::Panic, message));
+    }
     if is_turn && prompt.is_chat() {
         return Err(NodeError::new(
             Category::ConfigError,
@@ -415,6 +424,7 @@ trait TypedSteps<'r, S: ?Sized>: Send + Sync {
     fn own_values(&self, state: &S, to: &mut Prompt) -> bool;
 }
 
+/// What the loop asks a node before it begins.
 struct Facts<'r> {
     settings: &'r Settings,
     kind: NodeKind,
@@ -465,13 +475,14 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> TypedSteps<'r, S> for TypedNode<'r,
         schema: Option<&OutputSchema>,
         reader: Reader,
     ) -> Result<Parsed<()>, Vec<Violation>> {
-        self.spec
-            .source
-            .read(answer, schema, reader, (self.spec.place)(self.value))
+        let place = (self.spec.place)(self.value);
+        self.spec.source.read(answer, schema, reader, place)
     }
 
     fn collect<'a>(&'a self, to: &mut Checks<'a, S>) {
-        if let (Some(value), Some(collect)) = (&*self.value, self.spec.collect) {
+        if let Some(value) = &*self.value
+            && let Some(collect) = self.spec.collect
+        {
             collect(value, to);
         }
     }
@@ -527,8 +538,10 @@ impl<'r, S: ?Sized> StatedNode<'r, S> {
     fn choices(&self) -> Result<Choices, String> {
         let mut choices = Choices::default();
         let listed = catch_panic(|| self.node.choices(self.state, &mut choices));
-        listed.map_err(|panic_message| format!("a list of `choices` panicked: {panic_message}"))?;
-        Ok(choices)
+        match listed {
+            Ok(()) => Ok(choices),
+            Err(panic_message) => Err(format!("a list of `choices` panicked: {panic_message}")),
+        }
     }
 }
 
@@ -546,11 +559,12 @@ impl<'r, S: ?Sized + Sync> ErasedNode<'r> for StatedNode<'r, S> {
     }
 
     fn build_schema(&mut self) -> Result<Option<Arc<OutputSchema>>, NodeError> {
-        let fault = |fault| NodeError::new(Category::ConfigError, fault);
-        self.schema = self.node.source().schema().map_err(fault)?;
-        self.choices()
-            .map_err(|panic_message| NodeError::new(Category::Panic, panic_message))?
-            .sent(self.schema.as_ref())
+        let schema = self.node.source().schema();
+        self.schema = schema.map_err(|fault| NodeError::new(Category::ConfigError, fault))?;
+        let choices = self
+            .choices()
+            .map_err(|panic_message| NodeError::new(Category::Panic, panic_message))?;
+        choices.sent(self.schema.as_ref())
     }
 
     fn render(&self, to: &mut Prompt) {
@@ -559,7 +573,8 @@ impl<'r, S: ?Sized + Sync> ErasedNode<'r> for StatedNode<'r, S> {
 
     fn tools(&self) -> Result<(Arc<[ToolSpec]>, u32), NodeError> {
         self.tools.check(self.schema.as_deref())?;
-        Ok((self.tools.listed(self.state)?, self.tools.most_turns()))
+        let listed = self.tools.listed(self.state)?;
+        Ok((listed, self.tools.most_turns()))
     }
 
     fn compact_rules(&self) -> Option<Compact> {
@@ -620,14 +635,16 @@ impl<'r, S: ?Sized + Sync> ErasedNode<'r> for StatedNode<'r, S> {
     }
 
     fn not_chosen(&self, wrapped: bool) -> Result<Vec<Violation>, String> {
-        let walk = &mut |list, to: &mut ChosenValues| self.node.chosen(list, to);
-        Ok(self
-            .choices()?
-            .violations(self.schema.as_deref(), wrapped, walk))
+        let schema = self.schema.as_deref();
+        let choices = self.choices()?;
+        Ok(choices.violations(schema, wrapped, &mut |list, to| {
+            self.node.chosen(list, to);
+        }))
     }
 
     fn check<'a>(&'a mut self, wrapped: bool, attempt: &'a AttemptInfo) -> CheckRun<'a> {
-        let mut checks = Checks::at(if wrapped { WRAPPER } else { "" });
+        let path = if wrapped { WRAPPER } else { "" };
+        let mut checks = Checks::at(path);
         self.node.collect(&mut checks);
         validate::run(checks, self.state, attempt)
     }

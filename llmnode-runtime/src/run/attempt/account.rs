@@ -21,6 +21,9 @@ pub(super) struct Accounted {
 }
 
 /// Settles the reservation, and tells a text from calls of tools. What was written counts, whatever becomes of it.
+///
+/// The reservation comes first: other calls may wait for its room. The length is measured before anybody cuts the text, since it
+/// stands in for the usage of a provider that reports none.
 pub(super) fn account(
     outcome: Result<Completion, ModelError>,
     request: &Request,
@@ -30,16 +33,17 @@ pub(super) fn account(
     let mut completion = settle_response(outcome, open, reserved)?;
     let forbidden_calls = forbidden_calls(&completion, request);
     let round = answer_or_calls(&mut completion, request);
-    let written = match &round {
-        None => characters(Some(&completion.text)) + characters(completion.refusal.as_ref()),
-        Some(round) => round.characters(),
-    };
-    let written = written + characters(completion.reasoning.as_ref());
+    let mut written = characters(completion.reasoning.as_ref());
+    match &round {
+        None => {
+            written += characters(Some(&completion.text));
+            written += characters(completion.refusal.as_ref());
+        }
+        Some(round) => written += round.characters(),
+    }
     open.note(|record| {
-        record.finish_reason = completion
-            .finish
-            .as_ref()
-            .map(|finish| one_line(finish.as_str(), MAX_WORD_BYTES));
+        let finish = completion.finish.as_ref();
+        record.finish_reason = finish.map(|finish| one_line(finish.as_str(), MAX_WORD_BYTES));
         note_provider(
             record,
             completion.usage,
@@ -74,6 +78,7 @@ fn characters(text: Option<&String>) -> usize {
     text.map_or(0, |text| text.chars().count())
 }
 
+/// Replaces what was reserved by what was spent, whether there is an answer or not.
 pub(in crate::run) fn settle_response(
     mut outcome: Result<Completion, ModelError>,
     open: &mut OpenAttempt<'_>,
@@ -96,6 +101,7 @@ pub(in crate::run) fn settle_response(
     Ok(completion)
 }
 
+/// Notes how the provider names what it did. What was reported before stays where the end of the answer says nothing.
 pub(in crate::run) fn note_provider(
     record: &mut AttemptRecord,
     usage: Option<TokenUsage>,
@@ -123,6 +129,8 @@ pub(super) fn flag(open: &mut OpenAttempt<'_>, flag: Flag) {
     });
 }
 
+/// The failure of a model that returned an error. An estimate stays in the record only where the request may have cost something:
+/// a server that refused it unread has charged nothing.
 pub(in crate::run) fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
     open.broke_off(error.usage.as_deref().copied(), error.answered());
     let may_have_used_tokens = error.may_have_used_tokens();
@@ -130,10 +138,11 @@ pub(in crate::run) fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> F
     open.note(|record| {
         record.status = error.status;
         record.unsent = !error.reached;
-        let has_begun = record.usage.is_some()
-            || record
-                .estimate
-                .is_some_and(|estimate| estimate.output.is_some());
+        let has_output = match record.estimate {
+            Some(estimate) => estimate.output.is_some(),
+            None => false,
+        };
+        let has_begun = record.usage.is_some() || has_output;
         if !may_have_used_tokens && !has_begun {
             record.estimate = None;
         }
@@ -148,14 +157,18 @@ pub(in crate::run) fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> F
     } else {
         "there was no answer; an answer is required"
     };
-    let violations = vec![Violation::new("", fault)];
     let retry = error.retry;
-    let feedback = retry.unwrap_or(Retry::by_default(error.category)) == Retry::Feedback;
+    let decision = retry.unwrap_or(Retry::by_default(error.category));
+    let violations = match decision {
+        Retry::Feedback => vec![Violation::new("", fault)],
+        _ => Vec::new(),
+    };
+    let carried = error.answer.as_deref().and_then(Message::carried).cloned();
     Failure {
         retry,
         retry_after: error.retry_after,
-        violations: if feedback { violations } else { Vec::new() },
-        carried: error.answer.as_deref().and_then(Message::carried).cloned(),
+        violations,
+        carried,
         answer: error.answer.map(|answer| answer.content),
         sent: error.sent,
         cause: error.source.map(|source| Box::new(Cause::Source(source))),

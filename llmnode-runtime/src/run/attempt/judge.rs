@@ -59,6 +59,9 @@ pub(super) fn receive(
 }
 
 /// Asks the policies what becomes of the judgement, and writes it down.
+///
+/// A bad answer that the journal has to repeat is written there before anything else, since a good one is written by `accept`, and
+/// calls of tools by `take_round`: each answer once. Flags of the policies go into the record of a good answer alone.
 pub(super) fn conclude(
     mut response: Response,
     mut judgement: Judgement,
@@ -66,6 +69,7 @@ pub(super) fn conclude(
     open: &mut OpenAttempt<'_>,
     history: &mut History,
 ) -> Result<Option<Box<Round>>, Failure> {
+    // Behind the judgement no policy reads a text, or asks how the response ended.
     let mut is_answer = |_: &str| false;
     let mut attempt = view(exchange, open, Ended::default(), &mut is_answer, history);
     policies::after(&mut response, &mut judgement, &mut attempt);
@@ -80,14 +84,17 @@ pub(super) fn conclude(
             write_notes(notes, open);
             Ok(None)
         }
-        Judgement::Rejected(failure) | Judgement::Failed(failure) if response.is_answer() => {
+        Judgement::Rejected(failure) | Judgement::Failed(failure) => {
+            if !response.is_answer() {
+                return Err(failure);
+            }
+            // The text goes back to the model with what was wrong with it.
             Err(Failure {
                 answer: Some(response.text),
                 carried: response.carried,
                 ..failure
             })
         }
-        Judgement::Rejected(failure) | Judgement::Failed(failure) => Err(failure),
     }
 }
 
@@ -129,6 +136,7 @@ fn take_round(mut response: Response, open: &mut OpenAttempt<'_>) -> Option<Box<
     Some(round)
 }
 
+/// The answer is good: the journal has it first, and then the record.
 fn accept(response: Response, validated: Validated, request: &Request, open: &mut OpenAttempt<'_>) {
     open.emit_answer(&response.text, response.carried.as_ref(), true);
     open.keep_carried(response.carried);

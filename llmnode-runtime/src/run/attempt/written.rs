@@ -35,10 +35,10 @@ impl Written<'_> {
         if let Some(Completion { text, calls, .. }) = completion
             && *text != self.text
         {
-            match text.strip_prefix(&*self.text) {
-                Some(rest) => self.delta(Delta::Text(rest)),
-                None if calls.is_empty() => self.begin_anew(text),
-                None => {}
+            if let Some(rest) = text.strip_prefix(&*self.text) {
+                self.delta(Delta::Text(rest));
+            } else if calls.is_empty() {
+                self.begin_anew(text);
             }
         }
         if let Some(thoughts) = &mut self.thoughts {

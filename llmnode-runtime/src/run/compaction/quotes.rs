@@ -49,7 +49,9 @@ impl Sources {
         let mut texts: Vec<Source> = Vec::new();
         for message in messages {
             if is_summary(message) {
-                texts.extend(quotes_in(message).into_iter().map(Source::new));
+                for quote in quotes_in(message) {
+                    texts.push(Source::new(quote));
+                }
             } else if is_of_program(message) {
                 texts.push(Source {
                     is_question: question.is_some_and(|question| is_same(question, message)),
@@ -207,9 +209,9 @@ impl Normal {
             let end = start + text.len();
             let before = self.text[..start].chars().next_back();
             let behind = self.text[end..].chars().next();
-            let is_whole = !is_in_word(before) || !is_in_word(text.chars().next());
-            let ends_whole = !is_in_word(behind) || !is_in_word(text.chars().next_back());
-            if is_whole && ends_whole {
+            let begins_within_word = is_in_word(before) && is_in_word(text.chars().next());
+            let ends_within_word = is_in_word(behind) && is_in_word(text.chars().next_back());
+            if !begins_within_word && !ends_within_word {
                 return Some(self.places[start]..self.places[end - 1]);
             }
             from = start + text.chars().next().map_or(1, char::len_utf8);

@@ -19,6 +19,7 @@ use crate::run::tools::called_name;
 /// Shorter results stay: what stands in their place is not much shorter.
 const SHORTEST: usize = 1024;
 
+/// The most bytes of a tool's name that stand in the result's place: a model may have written any.
 const MOST_OF_A_NAME: usize = 64;
 
 /// The edits that leave out results. `opening`: messages before it are the program's own. `keep`: rounds at the end that stay.
@@ -40,27 +41,31 @@ pub(super) fn left_out(request: &Request, opening: usize, length: usize, keep: u
 
 /// Where the last rounds begin: an answer of the model with all that follows it. `None`: there are no more rounds.
 pub(super) fn begin_of_last_rounds(messages: &[Message], keep: usize) -> Option<usize> {
-    let calling = messages
-        .iter()
-        .enumerate()
-        .rev()
-        .filter(|(_, message)| message.role == Role::Assistant);
-    let mut begins = calling.map(|(at, _)| at);
-    match keep {
-        0 => Some(messages.len()),
-        keep => begins.nth(keep - 1),
+    if keep == 0 {
+        return Some(messages.len());
     }
+    let mut rounds = 0;
+    for (at, message) in messages.iter().enumerate().rev() {
+        if message.role == Role::Assistant {
+            rounds += 1;
+        }
+        if rounds == keep {
+            return Some(at);
+        }
+    }
+    None
 }
 
 /// By the ids of calls. A tool that is not listed is called through another one, which has its name.
 fn called_names(messages: &[Message]) -> HashMap<&str, Cow<'_, str>> {
     let mut names = HashMap::new();
     for call in messages.iter().flat_map(Message::calls) {
-        let through = (call.name == CALL_TOOL).then(|| called_name(&call.arguments));
-        let name = match through.flatten() {
-            Some(name) => Cow::Owned(name),
-            None => Cow::Borrowed(&*call.name),
-        };
+        let mut name = Cow::Borrowed(&*call.name);
+        if call.name == CALL_TOOL
+            && let Some(called) = called_name(&call.arguments)
+        {
+            name = Cow::Owned(called);
+        }
         names.insert(&*call.id, name);
     }
     names
@@ -69,17 +74,18 @@ fn called_names(messages: &[Message]) -> HashMap<&str, Cow<'_, str>> {
 fn may_go(result: &Message) -> bool {
     let has_attachment = result.attachments().next().is_some();
     let is_long = result.content.len() >= SHORTEST || has_attachment;
-    let shows_tools = result
-        .found()
-        .is_some_and(|found| found.way != FoundWay::Listed);
+    let shows_tools = match result.found() {
+        Some(found) => found.way != FoundWay::Listed,
+        None => false,
+    };
     is_long && !shows_tools && !result.is_pinned()
 }
 
 fn can_be_called_again(name: &str, tools: &[ToolSpec]) -> bool {
-    let mut named = tools.iter().filter(|tool| tool.name == name);
-    named
-        .next()
-        .is_some_and(|tool| !tool.at_most_once && !tool.needs_approval)
+    match tools.iter().find(|tool| tool.name == name) {
+        Some(tool) => !tool.at_most_once && !tool.needs_approval,
+        None => false,
+    }
 }
 
 fn in_its_place(result: &Message, name: &str) -> Message {

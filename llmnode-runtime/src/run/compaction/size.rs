@@ -1,4 +1,7 @@
 //! How many tokens a conversation has: as the provider counted them, and beyond that by estimate.
+//!
+//! The estimate is of bytes, by four: low for code and for languages that are not English, high for long words. It decides only when
+//! a conversation is shortened, and after each answer what the provider has counted takes its place.
 
 use llmnode_model::{Attachment, Message, Request, ToolSpec};
 
@@ -14,10 +17,13 @@ pub(super) fn request_tokens(request: &Request) -> u64 {
     let messages = &request.messages;
     for (at, message) in messages.iter().enumerate().rev() {
         if let Some(counted) = message.tokens() {
-            return counted.saturating_add(messages_tokens(&messages[at + 1..]));
+            let later = &messages[at + 1..];
+            return counted.saturating_add(messages_tokens(later));
         }
     }
-    messages_tokens(messages).saturating_add(listed_tokens(request))
+    // No answer was counted: tools and schema are added, which a count has already.
+    let listed = listed_tokens(request);
+    messages_tokens(messages).saturating_add(listed)
 }
 
 pub(super) fn messages_tokens(messages: &[Message]) -> u64 {
@@ -27,23 +33,29 @@ pub(super) fn messages_tokens(messages: &[Message]) -> u64 {
 pub(super) fn message_tokens(message: &Message) -> u64 {
     let mut bytes = message.content.len();
     for call in message.calls() {
-        bytes += call.name.len() + call.arguments.len() + call.id.len();
+        bytes += call.name.len();
+        bytes += call.arguments.len();
+        bytes += call.id.len();
     }
-    bytes += message.carried().map_or(0, |carried| carried.bytes());
+    if let Some(carried) = message.carried() {
+        bytes += carried.bytes();
+    }
     let attached: u64 = message.attachments().map(Attachment::tokens).sum();
     FRAME + attached + (bytes / BYTES_OF_A_TOKEN) as u64
 }
 
 /// Tools and the schema of the answer, which are sent before the messages.
 pub(super) fn listed_tokens(request: &Request) -> u64 {
-    let tools: usize = request.tools.iter().map(tool_bytes).sum();
-    let schema = request.output.as_deref();
-    let schema = schema.map_or(0, |schema| schema.plain().get().len());
-    ((tools + schema) / BYTES_OF_A_TOKEN) as u64
+    let mut bytes: usize = request.tools.iter().map(tool_bytes).sum();
+    if let Some(schema) = &request.output {
+        bytes += schema.plain().get().len();
+    }
+    (bytes / BYTES_OF_A_TOKEN) as u64
 }
 
 fn tool_bytes(tool: &ToolSpec) -> usize {
-    tool.name.len() + tool.description.len() + tool.schema.plain().get().len()
+    let schema = tool.schema.plain().get();
+    tool.name.len() + tool.description.len() + schema.len()
 }
 
 /// The tokens of an answer and of the prompt before it.
@@ -54,6 +66,10 @@ pub(in crate::run) fn counted_tokens(record: &AttemptRecord) -> Option<u64> {
 
 /// The same from a journal, whose figures are of all requests that led to the answer.
 pub(in crate::run) fn used_tokens(usage: &Usage) -> Option<u64> {
-    let is_of_one = usage.requests == 1;
-    is_of_one.then(|| usage.input.known.saturating_add(usage.output.known))
+    if usage.requests != 1 {
+        return None;
+    }
+    let input = usage.input.known;
+    let output = usage.output.known;
+    Some(input.saturating_add(output))
 }

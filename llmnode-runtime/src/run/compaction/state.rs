@@ -53,6 +53,8 @@ struct FailedSummary {
     why: String,
 }
 
+/// The rules of a node, and what is known of the conversation of one call: how long it is, how long it may be, and what was done to
+/// it. The messages themselves stand in the request, as they are sent.
 pub(in crate::run) struct Compacting {
     rules: Compact,
     can_sum_up: bool,
@@ -102,18 +104,25 @@ impl Compacting {
 
     /// The round that is appended has the tokens of its answer.
     pub(in crate::run) fn write_count(&mut self, round: &mut [Message]) {
-        if let (Some(first), Some(tokens)) = (round.first_mut(), self.counted.take()) {
-            *first = first.clone().counted(Some(tokens));
+        let tokens = self.counted.take();
+        if let Some(first) = round.first_mut()
+            && tokens.is_some()
+        {
+            *first = first.clone().counted(tokens);
         }
     }
 
     /// The model refused the request as too long. Returns whether a shorter one can follow.
     pub(in crate::run) fn refuse(&mut self, request: &Request, named: Option<u64>) -> bool {
-        let below = named.unwrap_or_else(|| share_of(request_tokens(request), REFUSED_SHARE));
-        self.bound = Some(self.bound.unwrap_or(below).min(below));
+        let below = match named {
+            Some(window) => window,
+            None => share_of(request_tokens(request), REFUSED_SHARE),
+        };
+        let bound = self.bound.unwrap_or(below);
+        self.bound = Some(bound.min(below));
         let length = request.messages.len();
-        self.is_refused = !self.edits_of_refused(request, length).is_empty()
-            || self.part_of_refused(request, length, self.bound).is_some();
+        let has_edits = !self.edits_of_refused(request, length).is_empty();
+        self.is_refused = has_edits || self.part_of_refused(request, length, self.bound).is_some();
         self.is_refused
     }
 
@@ -123,6 +132,10 @@ impl Compacting {
     }
 
     /// What is to be done before this request, of whose messages so many are stable.
+    ///
+    /// Results are left out first, which costs nothing. A summary costs a request, so it is made only where that is not enough: if
+    /// more than half of the mark is still there, or if the model has refused the request and no result is left to go. Edits that
+    /// free too little are not made either: each change loses the provider's cache.
     pub(in crate::run) fn due(
         &self,
         request: &Request,
@@ -167,7 +180,8 @@ impl Compacting {
     fn room(&self, request: &Request, window: Option<u64>) -> Option<u64> {
         let window = window.into_iter().chain(self.bound).min()?;
         let answer = request.max_tokens.map_or(0, u64::from);
-        Some(window.saturating_sub(answer).max(window / 2))
+        let room = window.saturating_sub(answer);
+        Some(room.max(window / 2))
     }
 
     /// Another model is asked, whose window may be larger.
@@ -218,11 +232,13 @@ impl Compacting {
         let question = request
             .question
             .and_then(|at| request.messages.get(usize::from(at)));
+        let stable = &request.messages[..length];
+        let sources = Sources::of(&self.whole(stable), question);
         Due::Summary(ToSumUp {
             cause,
             pieces: pieces(&part.messages(request), most),
             part,
-            sources: Sources::of(&self.whole(&request.messages[..length]), question),
+            sources,
             window,
         })
     }
@@ -257,9 +273,11 @@ impl Compacting {
     }
 
     fn has_just_failed(&self, tokens: u64) -> bool {
-        self.failed
-            .as_ref()
-            .is_some_and(|failed| tokens < failed.at.saturating_add(failed.at / AFTER_FAILURE))
+        let Some(failed) = &self.failed else {
+            return false;
+        };
+        let next_try = failed.at.saturating_add(failed.at / AFTER_FAILURE);
+        tokens < next_try
     }
 
     fn cause(&self, request: &Request, window: Option<u64>) -> Option<CompactionCause> {
@@ -271,12 +289,19 @@ impl Compacting {
         if tokens <= mark {
             return None;
         }
-        let is_soon = self
-            .after_last
-            .is_some_and(|after| tokens < after.saturating_add(mark / 2));
-        let is_soon = is_soon || self.has_just_failed(tokens);
-        let is_nearly_full = window.is_some_and(|window| tokens >= share_of(window, NEARLY_FULL));
-        (!is_soon || is_nearly_full).then_some(CompactionCause::Full { tokens })
+        let is_after_another = match self.after_last {
+            Some(after) => tokens < after.saturating_add(mark / 2),
+            None => false,
+        };
+        let is_nearly_full = match window {
+            Some(window) => tokens >= share_of(window, NEARLY_FULL),
+            None => false,
+        };
+        let is_soon = is_after_another || self.has_just_failed(tokens);
+        if is_soon && !is_nearly_full {
+            return None;
+        }
+        Some(CompactionCause::Full { tokens })
     }
 
     /// Where the last rounds alone are too much, fewer stay: an error would be worse.
@@ -301,11 +326,12 @@ impl Compacting {
         let before = request_tokens(request);
         let freed = freed(request, &compaction.edits);
         let feedback = request.messages.split_off(*stable);
-        let question = request.question.map(|at| {
-            compaction
-                .moved(usize::from(at))
-                .and_then(|to| u16::try_from(to).ok())
-        });
+        let mut question = None;
+        if let Some(at) = request.question
+            && let Some(to) = compaction.moved(usize::from(at))
+        {
+            question = u16::try_from(to).ok();
+        }
         let fits = self
             .whole
             .compact(compaction, self.opening, &mut request.messages);
@@ -314,7 +340,7 @@ impl Compacting {
         if !fits {
             return None;
         }
-        request.question = question.flatten();
+        request.question = question;
         let after = before.saturating_sub(freed);
         self.after_last = Some(after);
         // What is shorter now may be summed up, though a summary failed before.
@@ -338,15 +364,15 @@ impl Compacting {
         let Some(message) = messages.get(largest) else {
             return String::new();
         };
+        let number = largest + 1;
+        let role = role(message);
+        let tokens = message_tokens(message);
         let summary = match &self.failed {
             Some(failed) => format!(", and the summary failed: {}", one_line(&failed.why, 200)),
             None => String::new(),
         };
         format!(
-            "; `compact` found nothing more that may be left out{summary}; the longest message is number {} (role {}, about {} tokens)",
-            largest + 1,
-            role(message),
-            message_tokens(message)
+            "; `compact` found nothing more that may be left out{summary}; the longest message is number {number} (role {role}, about {tokens} tokens)"
         )
     }
 
@@ -390,9 +416,10 @@ impl Compacting {
                 "a row that stands for earlier messages cannot be used, and they are sent as they are, or summed up again: {why}"
             );
         }
-        let opening = self.opening;
-        let done = chain.done.into_iter();
-        let done: Vec<Compaction> = done.map(|one| one.behind_opening(opening)).collect();
+        let mut done: Vec<Compaction> = Vec::with_capacity(chain.done.len());
+        for compaction in chain.done {
+            done.push(compaction.behind_opening(self.opening));
+        }
         self.restore_done(&done, request);
         self.stored = self.whole.done().len();
         self.whole.take_replaced();

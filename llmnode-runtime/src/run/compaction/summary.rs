@@ -21,6 +21,7 @@ use super::size::{message_tokens, messages_tokens};
 use crate::ledger::Edit;
 use crate::prompt::fenced;
 
+/// Above the quotes.
 const QUOTED: &str = "What the program wrote, word for word:";
 
 /// Behind quotes of which some had no room.
@@ -98,7 +99,6 @@ impl Part {
         let messages = &request.messages[..length];
         let end = begin_of_last_rounds(messages, keep)?;
         let question = request.question.map(usize::from);
-        let stays = |at: usize| messages[at].is_pinned() || Some(at) == question;
         let mut room = window.unwrap_or(SMALLEST_WINDOW) / PROGRAMS_SHARE;
         let mut gone = Vec::new();
         let mut at = end;
@@ -106,21 +106,30 @@ impl Part {
             let begin = begin_of_round(messages, opening, at);
             let tokens = messages_tokens(&messages[begin..at]);
             let is_programs = at - begin == 1 && is_of_program(&messages[begin]);
+            let has_question = question.is_some_and(|question| (begin..at).contains(&question));
+            let is_pinned = messages[begin..at].iter().any(Message::is_pinned);
             if is_programs && tokens <= room {
                 room -= tokens;
-            } else if !(begin..at).any(stays) {
+            } else if !has_question && !is_pinned {
                 gone.extend((begin..at).rev());
             }
             at = begin;
         }
         gone.reverse();
-        let has_more = gone.iter().any(|at| !is_summary(&messages[*at]));
-        has_more.then_some(Part { gone })
+        // To sum up a summary alone would lose more of it each time, and free nothing.
+        let is_summary_alone = gone.iter().all(|at| is_summary(&messages[*at]));
+        if is_summary_alone {
+            return None;
+        }
+        Some(Part { gone })
     }
 
     pub(super) fn messages(&self, request: &Request) -> Vec<Message> {
-        let messages = self.gone.iter().filter_map(|at| request.messages.get(*at));
-        messages.cloned().collect()
+        let mut messages = Vec::with_capacity(self.gone.len());
+        for at in &self.gone {
+            messages.extend(request.messages.get(*at).cloned());
+        }
+        messages
     }
 
     /// The edits that put a message in its place, behind what stays of the part.
@@ -273,33 +282,38 @@ fn found_in(part: &[Message]) -> Option<FoundTools> {
             }
         }
     }
+    if names.is_empty() {
+        return None;
+    }
     let way = FoundWay::Listed;
-    (!names.is_empty()).then_some(FoundTools { names, way })
+    Some(FoundTools { names, way })
 }
 
 /// The newest of each list stay if not all have room.
 fn data(summary: &Summary, most: u64) -> String {
     let most = usize::try_from(most / 3).unwrap_or(usize::MAX);
-    let newest = |list: &[String]| {
-        let mut room = most;
-        let mut kept: Vec<String> = Vec::new();
-        for one in list.iter().rev() {
-            // One that is too long by itself does not cost the others their room.
-            let Some(left) = room.checked_sub(one.len()) else {
-                continue;
-            };
-            room = left;
-            kept.push(one.clone());
-        }
-        kept.reverse();
-        kept
-    };
     let whole = json!({
-        "done": newest(&summary.done),
-        "open": newest(&summary.open),
-        "facts": newest(&summary.facts),
+        "done": newest(&summary.done, most),
+        "open": newest(&summary.open, most),
+        "facts": newest(&summary.facts, most),
     });
     serde_json::to_string_pretty(&whole).unwrap_or_default()
+}
+
+/// The newest of a list that have so many bytes together, in its order.
+fn newest(list: &[String], most: usize) -> Vec<String> {
+    let mut room = most;
+    let mut kept: Vec<String> = Vec::new();
+    for one in list.iter().rev() {
+        // One that is too long by itself does not cost the others their room.
+        let Some(left) = room.checked_sub(one.len()) else {
+            continue;
+        };
+        room = left;
+        kept.push(one.clone());
+    }
+    kept.reverse();
+    kept
 }
 
 /// A text of the program that is short is quoted whole, and of a long one the beginning.

@@ -63,6 +63,7 @@ fn write_message(message: &Message, all: &[Message], to: &mut String) {
     to.push_str("\n\n");
 }
 
+/// The name of the tool whose result this is.
 fn called<'m>(result: &Message, all: &'m [Message]) -> &'m str {
     let mut calls = all.iter().flat_map(Message::calls);
     let call = calls.find(|call| Some(&*call.id) == result.answers());

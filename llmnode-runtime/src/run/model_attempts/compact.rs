@@ -1,4 +1,7 @@
 //! A conversation that is too long is compacted before its next request: as a journal says, or as the rules of the node do.
+//!
+//! What a journal has is done again first, whatever the rules say now: the answer that follows in the journal is one to the shortened
+//! conversation. Then comes what an earlier turn of the chat has paid for, and only then is it asked whether more is due.
 
 use super::ModelAttempts;
 use crate::error::NodeError;
@@ -74,9 +77,10 @@ impl ModelAttempts<'_, '_> {
     /// Does what an earlier turn of the chat did to the history and paid for, though it has no answer.
     fn do_offered(&mut self) {
         loop {
-            let stable = self.stable_len;
-            let compacting = self.history.compacting.as_mut();
-            let Some(offered) = compacting.and_then(|it| it.take_offered(stable)) else {
+            let Some(compacting) = &mut self.history.compacting else {
+                return;
+            };
+            let Some(offered) = compacting.take_offered(self.stable_len) else {
                 return;
             };
             self.note_compaction(&offered);
@@ -95,15 +99,18 @@ impl ModelAttempts<'_, '_> {
 
     /// Has each piece of a part summed up, one after the other. `Err`: why there is no summary.
     async fn sum_up(&self, task: &ToSumUp) -> Result<Compaction, String> {
-        let compacting = self.history.compacting.as_ref();
-        let compacting = compacting.ok_or_else(String::new)?;
+        let Some(compacting) = &self.history.compacting else {
+            return Err(String::new());
+        };
         let mut summary = Summary::default();
         for piece in &task.pieces {
             let part = Transcript::of(piece);
             let context = &self.plan.context;
-            let of_piece = self.node.sum_up(part, task.sources.clone(), context);
-            let of_piece = of_piece.ok_or_else(String::new)?.await;
-            summary.extend(of_piece.map_err(|error| error.to_string())?);
+            let Some(summing_up) = self.node.sum_up(part, task.sources.clone(), context) else {
+                return Err(String::new());
+            };
+            let of_piece = summing_up.await.map_err(|error| error.to_string())?;
+            summary.extend(of_piece);
         }
         compacting.summed_up(task, &summary, &self.request, self.stable_len)
     }

@@ -8,7 +8,7 @@ use llmnode_model::{Message, Request};
 use super::ModelAttempts;
 use crate::error::NodeError;
 use crate::ledger::AttemptKind;
-use crate::pause::{Claim, CompactedSoFar, Conversation, OpenCall, Paused, Shown, Unfinished};
+use crate::pause::{CompactedSoFar, Conversation, OpenCall, Paused, Shown, Unfinished};
 use crate::run::attempt_loop::Attempts;
 use crate::run::policies::count_paused;
 use crate::run::resume::{Now, fingerprint};
@@ -17,13 +17,16 @@ use crate::run::tools::{Round, RunningRound, take_over};
 use crate::run::turn::Shortened;
 
 impl ModelAttempts<'_, '_> {
+    /// The name of a model that is not the call's own: a fallback model, which goes on after a pause.
     pub(super) fn other_model(&self) -> Option<String> {
-        self.target
-            .name
-            .clone()
-            .filter(|name| self.plan.settings.model() != Some(name))
+        let name = self.target.name.as_deref()?;
+        if self.plan.settings.model() == Some(name) {
+            return None;
+        }
+        Some(name.to_owned())
     }
 
+    /// The conversation as it waits for somebody: with the round whose calls have no results yet.
     pub(super) fn paused(&self, root: String, round: Round, calls: Vec<OpenCall>) -> Paused {
         // With the complaints of this turn, which the model has read: they stay in the conversation.
         let messages = self.uncompacted(&self.request.messages);
@@ -36,13 +39,10 @@ impl ModelAttempts<'_, '_> {
         }))
     }
 
+    /// The parts of the prompt by their hashes, so that whoever continues learns what has changed meanwhile.
     pub(super) fn shown(&self) -> Shown {
-        let model = self
-            .target
-            .names(&self.request)
-            .into_iter()
-            .flatten()
-            .next();
+        let mut names = self.target.names(&self.request).into_iter().flatten();
+        let model = names.next();
         shown::shown(
             &self.whole_request(),
             self.opening,
@@ -59,10 +59,14 @@ impl ModelAttempts<'_, '_> {
         messages: Vec<Message>,
         prompt: usize,
     ) -> Conversation {
-        let failed = messages
-            .iter()
-            .filter(|message| message.is_failure())
-            .filter_map(Message::answers);
+        let mut failed = Vec::new();
+        for message in &messages {
+            if message.is_failure()
+                && let Some(id) = message.answers()
+            {
+                failed.push(id.to_owned());
+            }
+        }
         Conversation {
             node: self.plan.context.call.node().to_string(),
             fingerprint: fingerprint(&self.whole_request(), self.prompt_len),
@@ -73,7 +77,7 @@ impl ModelAttempts<'_, '_> {
             edited: None,
             turns: self.history.turns.used,
             unknown: self.history.unknown_tool_rounds,
-            failed: failed.map(str::to_owned).collect(),
+            failed,
             prompt: Some(prompt),
             messages,
             content: String::new(),
@@ -86,9 +90,11 @@ impl ModelAttempts<'_, '_> {
 
     /// The stable messages from a place on, as they were before any compaction.
     fn whole(&self, from: usize) -> Vec<Message> {
-        let stable = self.request.messages.get(..self.stable_len);
-        let mut whole = self.uncompacted(stable.unwrap_or(&self.request.messages));
-        whole.drain(..from.min(whole.len()));
+        let messages = &self.request.messages;
+        let stable = messages.get(..self.stable_len).unwrap_or(messages);
+        let mut whole = self.uncompacted(stable);
+        let from = from.min(whole.len());
+        whole.drain(..from);
         whole
     }
 
@@ -110,8 +116,7 @@ impl ModelAttempts<'_, '_> {
 
     /// The request with them.
     fn whole_request(&self) -> Cow<'_, Request> {
-        let compacting = self.history.compacting.as_ref();
-        if compacting.is_none_or(|compacting| compacting.done().is_empty()) {
+        if !self.is_compacted() {
             return Cow::Borrowed(&self.request);
         }
         let mut whole = self.request.clone();
@@ -119,17 +124,23 @@ impl ModelAttempts<'_, '_> {
         Cow::Owned(whole)
     }
 
+    /// Whether something was left out of the conversation, or summed up.
+    fn is_compacted(&self) -> bool {
+        match &self.history.compacting {
+            Some(compacting) => !compacting.done().is_empty(),
+            None => false,
+        }
+    }
+
     fn compacted_so_far(&self) -> Option<Box<CompactedSoFar>> {
         let compacting = self.history.compacting.as_ref()?;
-        compacting
-            .so_far(self.prompt_len, self.stable_len)
-            .map(Box::new)
+        let so_far = compacting.so_far(self.prompt_len, self.stable_len)?;
+        Some(Box::new(so_far))
     }
 
     /// The messages as they were, without the tokens that were counted of shorter conversations.
     fn restore_originals(&mut self) {
-        let compacting = self.history.compacting.as_ref();
-        let is_compacted = compacting.is_some_and(|compacting| !compacting.done().is_empty());
+        let is_compacted = self.is_compacted();
         self.request.messages = self.whole(0);
         self.stable_len = self.request.messages.len();
         if is_compacted {
@@ -212,12 +223,10 @@ impl ModelAttempts<'_, '_> {
         if self.whole_length() == self.prompt_len && running.is_none() && !has_summary {
             return None;
         }
+        let id = self.conversation_id();
         let messages = self.whole(self.opening);
-        let mut conversation = self.conversation(
-            self.conversation_id(),
-            messages,
-            self.prompt_len - self.opening,
-        );
+        let prompt = self.prompt_len - self.opening;
+        let mut conversation = self.conversation(id, messages, prompt);
         if let Some(RunningRound {
             round,
             states,
@@ -231,6 +240,12 @@ impl ModelAttempts<'_, '_> {
         Some(Unfinished::new(conversation))
     }
 
+    /// Goes on where an earlier call has stopped, if this one continues it.
+    ///
+    /// 1. The pause is taken only if it is of this node and of this prompt; what has changed since is said, not refused.
+    /// 2. Without a journal, the call claims what was decided, so that of two processes one runs the approved tools.
+    /// 3. The model that spoke then speaks again, behind the prompt of now.
+    /// 4. Calls without a result are the first thing that happens; else the model is asked.
     pub(super) fn resume(&mut self) -> Result<(), NodeError> {
         let Some(origin) = self.plan.context.origin.filter(|origin| origin.is_paused()) else {
             self.restore_compactions(None);
@@ -252,8 +267,12 @@ impl ModelAttempts<'_, '_> {
             call.changed_since_pause(before.changes(&shown));
         }
         // A journal knows which tools have run.
-        if let Some(paused) = origin.pause().filter(|_| self.journal.is_none()) {
-            paused.claims().iter().try_for_each(Claim::check)?;
+        if let Some(paused) = origin.pause()
+            && self.journal.is_none()
+        {
+            for claim in paused.claims() {
+                claim.check()?;
+            }
             self.claim = Some(Box::new(paused.claim()));
         }
         let Conversation {
@@ -274,10 +293,12 @@ impl ModelAttempts<'_, '_> {
         self.history.turns.used = *turns;
         self.history.unknown_tool_rounds = *unknown;
         self.sent = conversation.sent.clone().map(Arc::new);
-        match calls.is_empty() {
+        if calls.is_empty() {
             // Whole rounds alone: the model is asked next.
-            true => self.plan_request(AttemptKind::First),
-            false => self.resume_round(content, carried.clone().map(Arc::new), calls.clone()),
+            self.plan_request(AttemptKind::First);
+        } else {
+            let carried = carried.clone().map(Arc::new);
+            self.resume_round(content, carried, calls.clone());
         }
         Ok(())
     }
@@ -286,13 +307,11 @@ impl ModelAttempts<'_, '_> {
     fn take_messages(&mut self, conversation: &Conversation) {
         // The prompt is the node's own, whatever the pause contains.
         let rounds = conversation.prompt.unwrap_or(self.prompt_len);
+        let messages = conversation.messages_with_failures();
         self.request.messages.truncate(self.prompt_len);
-        self.request.messages.extend(
-            conversation
-                .messages_with_failures()
-                .into_iter()
-                .skip(rounds),
-        );
+        self.request
+            .messages
+            .extend(messages.into_iter().skip(rounds));
         if self.search.is_some() {
             let before = conversation.messages.get(..rounds);
             take_over(&mut self.request, before.unwrap_or_default());

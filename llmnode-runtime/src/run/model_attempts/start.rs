@@ -13,7 +13,6 @@ use crate::run::core::Target;
 use crate::run::erased_node::ErasedNode;
 use crate::run::history::History;
 use crate::run::repetition::Repetition;
-use crate::run::resume::Origin;
 use crate::run::tools::Search;
 
 impl<'r, 'n> ModelAttempts<'r, 'n> {
@@ -53,14 +52,20 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
     }
 
     /// Makes the first request, and looks for its conversation. Apart from `new`: what may fail is moved once more, and this is large.
+    ///
+    /// 1. Policies and the model's own settings change the request, so that the names of the journal are of what is sent.
+    /// 2. Tools are hidden behind a search, where there are very many. That changes the request, too, and needs the window.
+    /// 3. The conversation is looked for in the journal, by the request as it is now.
+    /// 4. From here on, the messages are the prompt. A conversation that goes on is appended to them (`resume`).
     pub(in crate::run) fn begin(&mut self) -> Result<(), NodeError> {
         let plan = self.plan;
+        let context = &plan.context;
         self.plan_request(AttemptKind::First);
         if !self.request.tools.is_empty() {
-            plan.context.call.mark_agent();
+            context.call.mark_agent();
         }
         self.target.apply_to(&mut self.request, &plan.settings)?;
-        let prices = &plan.context.core.limits.prices;
+        let prices = &context.core.limits.prices;
         let window = self
             .target
             .stated_window(&self.request, &plan.settings, prices);
@@ -69,20 +74,21 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
             .node
             .compact_rules()
             .map(|rules| Compacting::new(rules, self.opening, self.node.can_sum_up()));
-        let extensions = plan.context.extensions;
-        self.history.sources = extensions.and_then(|it| it.sources).cloned();
-        plan.context.core.report_extra_for_all(&plan.settings);
+        if let Some(extensions) = context.extensions {
+            self.history.sources = extensions.sources.cloned();
+        }
+        context.core.report_extra_for_all(&plan.settings);
         let journaled = journaled(plan, &self.request, &self.target);
         self.conversation_id = journaled.conversation_id;
         self.journal = journaled.keys;
-        let origin = plan
-            .context
-            .origin
-            .filter(|_| !self.request.tools.is_empty());
-        self.parent_path = origin.and_then(Origin::around).map(String::into_boxed_str);
-        let sent = self.request.messages.iter().rev().find_map(Message::sent);
-        self.sent = sent.cloned();
-        if plan.context.batches().is_some() {
+        if let Some(origin) = context.origin
+            && !self.request.tools.is_empty()
+        {
+            self.parent_path = origin.around().map(String::into_boxed_str);
+        }
+        let mut newest_first = self.request.messages.iter().rev();
+        self.sent = newest_first.find_map(Message::sent).cloned();
+        if context.batches().is_some() {
             // Its room for a correction would wait with it, for hours, in thousands of calls.
             self.request.messages.shrink_to_fit();
         }

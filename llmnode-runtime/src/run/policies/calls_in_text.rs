@@ -37,7 +37,9 @@ impl Policy for CallsInText {
             return None;
         }
         let is_typed = attempt.request.output.is_some();
-        let found = written_calls(&response.text, &names(attempt.request), is_typed)?;
+        let names = names(attempt.request);
+        let found = written_calls(&response.text, &names, is_typed)?;
+        // Asked last, since it reads the whole text.
         if is_typed && (attempt.is_answer)(&response.text) {
             return None;
         }
@@ -101,7 +103,10 @@ enum CalledInText {
     Refused(Violation),
 }
 
-/// `None`: it is a text.
+/// What becomes of a text in which the reader has found calls. `None`: it is a text.
+///
+/// Whether a call is quoted is asked before anything is made of it, and only where something would be: all that the model was shown
+/// is read for it.
 fn decide(found: InText, text: &str, allowed: Allowed, request: &Request) -> Option<CalledInText> {
     match found {
         InText::Unread { .. } if shown_to_model(request).has_text(text) => {
@@ -123,6 +128,7 @@ fn decide(found: InText, text: &str, allowed: Allowed, request: &Request) -> Opt
     }
 }
 
+/// The calls may run, as far as the server and the settings go. What is left to ask is whether these may.
 fn run(calls: Vec<WrittenCall>, allowed: Allowed, request: &Request) -> CalledInText {
     // The answer's function is called like a tool.
     if let (Some(output), [call]) = (&request.output, &calls[..])
@@ -133,14 +139,11 @@ fn run(calls: Vec<WrittenCall>, allowed: Allowed, request: &Request) -> CalledIn
     if is_quoted(&calls, request) {
         return CalledInText::Quoted;
     }
-    if let Some(call) = calls
+    let native_only = calls
         .iter()
-        .find(|call| is_native_only(call, allowed, request))
-    {
-        let why = format!(
-            "is a call of `{}` in a text; nothing was called; {CALL_NATIVELY}",
-            call.name
-        );
+        .find(|call| is_native_only(call, allowed, request));
+    if let Some(WrittenCall { name, .. }) = native_only {
+        let why = format!("is a call of `{name}` in a text; nothing was called; {CALL_NATIVELY}");
         return CalledInText::Refused(Violation::new("", why));
     }
     if !allowed.is_asked_for && shows_more_than_texts(request) {
@@ -151,10 +154,17 @@ fn run(calls: Vec<WrittenCall>, allowed: Allowed, request: &Request) -> CalledIn
         );
         return CalledInText::Refused(Violation::new("", why));
     }
-    let calls = calls
-        .into_iter()
-        .map(|call| ToolCall::new(call.id.unwrap_or_default(), call.name, call.arguments));
-    CalledInText::Round(Round::new(calls.collect(), &request.messages))
+    let mut tool_calls = Vec::with_capacity(calls.len());
+    for WrittenCall {
+        id,
+        name,
+        arguments,
+        ..
+    } in calls
+    {
+        tool_calls.push(ToolCall::new(id.unwrap_or_default(), name, arguments));
+    }
+    CalledInText::Round(Round::new(tool_calls, &request.messages))
 }
 
 /// Calls that end the conversation are, and what must not happen by mistake, unless the node itself takes it from texts.
@@ -189,12 +199,13 @@ fn misplaced_call(text: &str, request: &Request) -> Option<Violation> {
     if request.answer_now || request.tools.is_empty() {
         return None;
     }
-    let name = attempted(text, &names(request))?;
-    let quoted = match written_calls(text, &names(request), true) {
+    let names = names(request);
+    let name = attempted(text, &names)?;
+    let repeats_data = match written_calls(text, &names, true) {
         Some(InText::Calls { calls, .. }) => is_quoted(&calls, request),
         _ => false,
     };
-    let message = if quoted {
+    let message = if repeats_data {
         format!("repeats a call of `{name}` that stands in the data; nothing was called")
     } else {
         format!("has a call of `{name}` inside other text; {WRITE_THE_CALL}")
@@ -250,27 +261,30 @@ fn shown_to_model(request: &Request) -> Shown {
     }
     // Documents may stand in fields of the provider's own.
     for fields in request.all_extra() {
-        fields
-            .iter()
-            .for_each(|(name, value)| shown.add(&format!("{name}: {value}")));
+        for (name, value) in fields {
+            shown.add(&format!("{name}: {value}"));
+        }
     }
     shown
 }
 
 /// An answer with a call that the model was asked to write again.
 fn is_to_be_repeated(answer: &Message, next: Option<&Message>) -> bool {
-    let is_asked = |next: &Message| is_complaint(next) && next.content.contains(WRITE_THE_CALL);
-    answer.role == Role::Assistant && next.is_some_and(is_asked)
+    let Some(next) = next else {
+        return false;
+    };
+    answer.role == Role::Assistant && is_complaint(next) && next.content.contains(WRITE_THE_CALL)
 }
 
 /// What was called before may be called again, but not what the arguments quote.
 fn add_message(message: &Message, shown: &mut Shown) {
     shown.add(&message.content);
     for attachment in message.attachments() {
-        attachment.texts().for_each(|text| shown.add(&text));
+        for text in attachment.texts() {
+            shown.add(&text);
+        }
     }
-    message
-        .calls()
-        .iter()
-        .for_each(|call| shown.add(&call.arguments));
+    for call in message.calls() {
+        shown.add(&call.arguments);
+    }
 }

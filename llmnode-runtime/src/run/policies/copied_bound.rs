@@ -14,7 +14,9 @@ impl Policy for CopiedBound {
         if plan.begins_anew() {
             plan.history.bounds.end();
         }
-        if let (AttemptKind::Correction, Some(failure)) = (plan.kind, &plan.failure) {
+        if plan.kind == AttemptKind::Correction
+            && let Some(failure) = &plan.failure
+        {
             plan.history.bounds.add(&failure.violations);
         }
     }
@@ -28,7 +30,9 @@ impl Policy for CopiedBound {
         let Judgement::Valid(_) = judgement else {
             return None;
         };
-        let is_at_bound = attempt.history.bounds.are_met_exactly(&response.text);
-        is_at_bound.then_some(Next::Adapt(Change::Flag(Flag::AtBound)))
+        if !attempt.history.bounds.are_met_exactly(&response.text) {
+            return None;
+        }
+        Some(Next::Adapt(Change::Flag(Flag::AtBound)))
     }
 }

@@ -4,7 +4,6 @@ use llmnode_reader::OutputSchema;
 use llmnode_reader::ask::{repeated_form, repeats_form};
 
 use super::policy::{AttemptView, Next, Policy};
-use crate::ledger::AttemptRecord;
 use crate::run::response::Response;
 
 pub(super) struct CopiedForm;
@@ -12,10 +11,14 @@ pub(super) struct CopiedForm;
 impl Policy for CopiedForm {
     fn received(&self, response: &Response, attempt: &mut AttemptView<'_>) -> Option<Next> {
         let schema = attempt.request.output.as_deref()?;
-        if !attempt.record.is_some_and(AttemptRecord::shows_form) {
+        // A model that was not shown the form cannot have copied it.
+        if !attempt.record?.shows_form() {
             return None;
         }
-        is_copied_form(schema, &response.text).then(|| Next::Correct(vec![repeated_form()]))
+        if !is_copied_form(schema, &response.text) {
+            return None;
+        }
+        Some(Next::Correct(vec![repeated_form()]))
     }
 }
 

@@ -14,11 +14,10 @@ pub(super) struct CutAnswer;
 
 impl Policy for CutAnswer {
     fn before(&self, plan: &mut RequestPlan<'_>) {
-        let raises_limit = plan
-            .failure
-            .as_ref()
-            .is_some_and(|failure| failure.raises_limit);
-        if plan.kind == AttemptKind::Adapted && raises_limit {
+        if plan.kind == AttemptKind::Adapted
+            && let Some(failure) = &plan.failure
+            && failure.raises_limit
+        {
             plan.request.raised = true;
         }
     }

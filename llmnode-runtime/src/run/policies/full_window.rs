@@ -26,9 +26,10 @@ impl Policy for FullWindow {
             attempt.model.learn_window(attempt.request, tokens);
         }
         let compacting = attempt.history.compacting.as_mut()?;
-        compacting
-            .refuse(attempt.request, named)
-            .then_some(Next::AskAgain)
+        if !compacting.refuse(attempt.request, named) {
+            return None;
+        }
+        Some(Next::AskAgain)
     }
 
     fn explain(&self, failure: &Failure, attempt: &FailedAttempt<'_>) -> Option<String> {

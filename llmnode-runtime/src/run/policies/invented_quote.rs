@@ -15,6 +15,9 @@ impl Policy for InventedQuote {
         // What is no summary is told otherwise.
         let summary = Reader::new().read::<Summary>(&response.text).ok()?;
         let violations = sources.violations(&summary.value);
-        (!violations.is_empty()).then_some(Next::Correct(violations))
+        if violations.is_empty() {
+            return None;
+        }
+        Some(Next::Correct(violations))
     }
 }

@@ -15,10 +15,10 @@ pub(super) struct LostAnswer;
 impl Policy for LostAnswer {
     fn before(&self, plan: &mut RequestPlan<'_>) {
         let is_asked_again = matches!(plan.kind, AttemptKind::Correction | AttemptKind::Adapted);
-        let Some(failure) = plan.failure.as_deref().filter(|_| is_asked_again) else {
-            return;
-        };
-        if has_lost_its_answer(failure, plan.record, plan.history) {
+        if is_asked_again
+            && let Some(failure) = &plan.failure
+            && has_lost_its_answer(failure, plan.record, plan.history)
+        {
             plan.request.answer_now = true;
         }
     }
@@ -33,9 +33,15 @@ impl Policy for LostAnswer {
         let failure = judgement.failure()?;
         let request = attempt.request;
         let may_call = !request.tools.is_empty() && !request.answer_now;
-        let is_open = may_call && request.output.is_some() && failure.retry.is_none();
-        let is_lost = is_open && has_lost_its_answer(failure, attempt.record, attempt.history);
-        is_lost.then_some(Next::AskAgain)
+        // Another policy, or the provider, may have said what follows.
+        let is_open = failure.retry.is_none();
+        if !may_call || !is_open || request.output.is_none() {
+            return None;
+        }
+        if !has_lost_its_answer(failure, attempt.record, attempt.history) {
+            return None;
+        }
+        Some(Next::AskAgain)
     }
 
     /// For the user: the tool's result is there, and the last step is missing.

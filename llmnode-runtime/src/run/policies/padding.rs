@@ -24,7 +24,10 @@ impl Policy for Padding {
         }
         // Servers that are stopped like this may not report what was written.
         let output = attempt.ended.usage.and_then(|usage| usage.output);
-        let flag = output.is_none().then_some(Flag::EstimatedUsage);
+        let flag = match output {
+            Some(_) => None,
+            None => Some(Flag::EstimatedUsage),
+        };
         Some(Next::Adapt(Change::Padding { bytes, flag }))
     }
 }

@@ -47,12 +47,19 @@ fn joined_state(paused: &[Message], last: &Response) -> Option<Arc<ProviderState
 
 /// The model's messages without calls at the end of the request.
 fn paused_turns(request: &Request) -> &[Message] {
-    let question = request.question.map(usize::from);
-    let behind = question
-        .and_then(|at| request.messages.get(at + 1..))
-        .unwrap_or_default();
-    let is_paused =
-        |message: &&Message| message.role == Role::Assistant && message.calls().is_empty();
-    let count = behind.iter().rev().take_while(is_paused).count();
+    let Some(question) = request.question else {
+        return &[];
+    };
+    let first = usize::from(question) + 1;
+    let behind = request.messages.get(first..).unwrap_or_default();
+    let count = behind
+        .iter()
+        .rev()
+        .take_while(|message| is_paused(message))
+        .count();
     &behind[behind.len() - count..]
+}
+
+fn is_paused(message: &Message) -> bool {
+    message.role == Role::Assistant && message.calls().is_empty()
 }

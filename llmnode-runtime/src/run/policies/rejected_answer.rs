@@ -11,7 +11,9 @@ pub(super) struct RejectedAnswer;
 impl Policy for RejectedAnswer {
     fn after(&self, _: &Response, judgement: &Judgement, _: &mut AttemptView<'_>) -> Option<Next> {
         let rejection = judgement.rejection()?;
-        let is_reported = rejection.category.group() == Group::Answer;
-        is_reported.then_some(Next::Adapt(Change::Journal))
+        if rejection.category.group() != Group::Answer {
+            return None;
+        }
+        Some(Next::Adapt(Change::Journal))
     }
 }

@@ -8,6 +8,9 @@ pub(super) struct RunCalls;
 
 impl Policy for RunCalls {
     fn received(&self, response: &Response, _: &mut AttemptView<'_>) -> Option<Next> {
-        response.round.is_some().then_some(Next::Accept)
+        if response.round.is_none() {
+            return None;
+        }
+        Some(Next::Accept)
     }
 }

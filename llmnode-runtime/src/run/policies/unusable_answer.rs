@@ -21,18 +21,15 @@ impl Policy for UnusableAnswer {
             Some(refusal) => Some(declined(refusal)),
             None => by_finish_reason(response, attempt),
         };
-        failure
-            .or_else(|| too_long(response, attempt))
-            .map(Next::GiveUp)
+        let failure = failure.or_else(|| too_long(response, attempt))?;
+        Some(Next::GiveUp(failure))
     }
 }
 
 fn declined(refusal: &str) -> Failure {
-    let words = one_line(refusal, 200);
-    Failure::new(
-        Category::Refusal,
-        format!("the model declined to answer: {words:?}"),
-    )
+    let shown = one_line(refusal, 200);
+    let message = format!("the model declined to answer: {shown:?}");
+    Failure::new(Category::Refusal, message)
 }
 
 fn by_finish_reason(response: &Response, attempt: &AttemptView<'_>) -> Option<Failure> {

@@ -1,4 +1,8 @@
 //! Whether a call may run: a tool may need an approval.
+//!
+//! Who decides is asked in this order: a decision that came with the conversation that goes on, the handler of the run
+//! (`with_approval`), and else nobody: the call waits, and the agent pauses. A tool that has begun before a pause is not asked about
+//! again, and sees the arguments with which it began.
 
 use llmnode_model::Category;
 use llmnode_model::internal::catch_panic_async;
@@ -11,8 +15,11 @@ use crate::pause::{CallState, Decision, Paused, WaitingCall};
 use crate::run::core::RunCore;
 use crate::run::cx::Cx;
 
+/// Whether a call may run, and with which arguments.
 pub(super) struct Permit {
+    /// The arguments as a person has changed them.
     edited: Option<String>,
+    /// Nobody needs to be asked any more.
     decided: bool,
     /// During this execution, and not before it.
     decided_now: bool,
@@ -98,12 +105,11 @@ pub(in crate::run) async fn ask_handler(
 }
 
 fn panicked(message: &str) -> NodeError {
-    NodeError::new(
-        Category::Panic,
-        format!("the handler of `with_approval` panicked: {message}"),
-    )
+    let message = format!("the handler of `with_approval` panicked: {message}");
+    NodeError::new(Category::Panic, message)
 }
 
+/// The decision of the run's handler about one call. `None`: there is no handler, or it decides later.
 async fn ask<S: ?Sized>(
     cx: &Cx<'_, S>,
     invocation: &Invocation<'_>,

@@ -50,6 +50,7 @@ pub type ToolFn = dyn for<'c> Fn(
     + Send
     + Sync;
 
+/// Reads the arguments of a function, and makes the call of it that has not begun.
 type ArgumentParser =
     dyn Fn(&str, &OutputSchema) -> Result<PreparedCall, Vec<Violation>> + Send + Sync;
 
@@ -95,10 +96,11 @@ struct FunctionCall<'c> {
 
 impl AnyTool<()> for FunctionTool {
     fn argument_fault(&self, spec: &ToolSpec, arguments: &str) -> Option<ToolOutcome> {
-        if !is_object(or_empty_object(arguments)) {
+        let arguments_or_none = or_empty_object(arguments);
+        if !is_object(arguments_or_none) {
             return Some(no_object(arguments));
         }
-        let read = (self.parser)(or_empty_object(arguments), &spec.schema);
+        let read = (self.parser)(arguments_or_none, &spec.schema);
         read.map_err(refused).err()
     }
 
@@ -174,9 +176,8 @@ struct ContextCall<'c> {
 
 impl AnyTool<()> for ContextTool {
     fn argument_fault(&self, _: &ToolSpec, arguments: &str) -> Option<ToolOutcome> {
-        parsed(&self.parser, arguments)
-            .err()
-            .map(|outcome| *outcome)
+        let fault = parsed(&self.parser, arguments).err()?;
+        Some(*fault)
     }
 
     fn read<'c: 'a, 'a>(
@@ -185,15 +186,16 @@ impl AnyTool<()> for ContextTool {
         _: &'c ToolSpec,
         arguments: &'a str,
     ) -> BoxFuture<'a, Result<Box<dyn ReadCall + 'c>, ToolOutcome>> {
-        let call = parsed(&self.parser, arguments).map(|arguments| {
-            let function = &*self.function;
-            Box::new(ContextCall {
-                function,
-                arguments,
-                cx,
-            }) as Box<dyn ReadCall + 'c>
+        let arguments = match parsed(&self.parser, arguments) {
+            Ok(arguments) => arguments,
+            Err(outcome) => return Box::pin(ready(Err(*outcome))),
+        };
+        let call: Box<dyn ReadCall + 'c> = Box::new(ContextCall {
+            function: &*self.function,
+            arguments,
+            cx,
         });
-        Box::pin(ready(call.map_err(|outcome| *outcome)))
+        Box::pin(ready(Ok(call)))
     }
 }
 
@@ -226,7 +228,10 @@ struct ExternalCall;
 impl AnyTool<()> for ExternalTool {
     /// Whoever answers looks at the rest.
     fn argument_fault(&self, _: &ToolSpec, arguments: &str) -> Option<ToolOutcome> {
-        (!is_object(or_empty_object(arguments))).then(|| no_object(arguments))
+        if is_object(or_empty_object(arguments)) {
+            return None;
+        }
+        Some(no_object(arguments))
     }
 
     fn read<'c: 'a, 'a>(
@@ -235,11 +240,11 @@ impl AnyTool<()> for ExternalTool {
         spec: &'c ToolSpec,
         arguments: &'a str,
     ) -> BoxFuture<'a, Result<Box<dyn ReadCall + 'c>, ToolOutcome>> {
-        let call = match self.argument_fault(spec, arguments) {
-            Some(fault) => Err(fault),
-            None => Ok(Box::new(ExternalCall) as Box<dyn ReadCall + 'c>),
-        };
-        Box::pin(ready(call))
+        if let Some(fault) = self.argument_fault(spec, arguments) {
+            return Box::pin(ready(Err(fault)));
+        }
+        let call: Box<dyn ReadCall + 'c> = Box::new(ExternalCall);
+        Box::pin(ready(Ok(call)))
     }
 
     fn is_external(&self) -> bool {
@@ -270,6 +275,7 @@ impl ReadCall for ExternalCall {
 /// One call of a function, as a node. `AGAIN`: it may be executed again.
 struct FunctionNode<'t, const AGAIN: bool>(FunctionArguments<'t>);
 
+/// A function with the arguments of one call, as the model wrote them.
 struct FunctionArguments<'t> {
     spec: &'t ToolSpec,
     arguments: &'t str,

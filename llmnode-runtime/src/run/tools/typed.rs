@@ -24,6 +24,8 @@ use crate::run::feedback::complaints;
 use crate::run::node::Exec;
 use crate::validate::{self, AttemptInfo, CheckOutcome, Checks};
 
+/// So deep do calls of agents stand in each other. Deeper ones are mistakes of models, and each level may cost as much as the one
+/// above it.
 const DEPTH: usize = 8;
 
 /// A node that a model may call, with a state of type `S`. The model writes its fields.
@@ -99,13 +101,12 @@ struct TypedCall<'c, N, S: ?Sized> {
 impl<N: Tool<S>, S: ?Sized> AnyTool<S> for TypedTool<N> {
     fn sent_schema(&self, state: &S, spec: &ToolSpec) -> Result<Arc<OutputSchema>, NodeError> {
         let mut choices = Choices::default();
-        catch_panic(|| N::choices(state, &mut choices)).map_err(|message| {
-            let why = format!(
-                "a list of `choices` of the tool `{}` panicked: {message}",
-                spec.name
-            );
-            NodeError::new(Category::Panic, why)
-        })?;
+        let listed = catch_panic(|| N::choices(state, &mut choices));
+        if let Err(message) = listed {
+            let name = &spec.name;
+            let why = format!("a list of `choices` of the tool `{name}` panicked: {message}");
+            return Err(NodeError::new(Category::Panic, why));
+        }
         let narrowed = choices.sent(Some(&spec.schema))?;
         Ok(narrowed.unwrap_or_else(|| Arc::clone(&spec.schema)))
     }
@@ -125,10 +126,11 @@ impl<N: Tool<S>, S: ?Sized> AnyTool<S> for TypedTool<N> {
     ) -> BoxFuture<'a, Result<Box<dyn ReadCall + 'c>, ToolOutcome>> {
         Box::pin(async move {
             let node = read::<N, S>(&cx, &spec.name, arguments).await?;
-            match too_deep::<N, S>(&cx, &node) {
-                Some(refused) => Err(refused),
-                None => Ok(Box::new(TypedCall { node, cx }) as Box<dyn ReadCall + 'c>),
+            if let Some(refused) = too_deep::<N, S>(&cx, &node) {
+                return Err(refused);
             }
+            let call: Box<dyn ReadCall + 'c> = Box::new(TypedCall { node, cx });
+            Ok(call)
         })
     }
 }
@@ -183,72 +185,99 @@ fn would_run_again(name: &str) -> NodeError {
     NodeError::new(Category::ConfigError, why)
 }
 
+/// A node that was made of arguments, and what their schema has against them.
+struct Built<N> {
+    node: N,
+    violations: Vec<Violation>,
+}
+
+/// Makes the node of its arguments, checks it, and lists all that is wrong with them at once: what the schema refuses, what the
+/// validators find, and values that are not among the choices. Arguments that break a bound of the schema make a node all the
+/// same, if they have the right types, so that its validators can run. An error of the program ends the agent.
 async fn read<N, S>(cx: &Cx<'_, S>, name: &str, arguments: &str) -> Result<N, ToolOutcome>
 where
     N: Tool<S>,
     S: ?Sized,
 {
     let spec = N::arguments();
-    let mut node = None;
     let schema = spec.source.schema().ok().flatten();
-    let read = spec.read(
-        or_empty_object(arguments),
-        schema.as_deref(),
-        Reader::new(),
-        &mut node,
-    );
-    let (node, mut found) = match (read, node) {
-        (Ok(_), Some(node)) => (node, Vec::new()),
-        (Ok(_), None) => return Err(ToolOutcome::invalid_arguments("\n- there are none")),
-        (Err(_), _) if !is_object(or_empty_object(arguments)) => return Err(no_object(arguments)),
-        (Err(violations), mut built) => {
-            spec.build(or_empty_object(arguments), &mut built);
-            match built {
-                Some(node) => (node, violations),
-                None => return Err(refused(violations)),
-            }
-        }
-    };
+    let built = build(&spec, schema.as_deref(), arguments);
+    let Built {
+        node,
+        mut violations,
+    } = built.map_err(|outcome| *outcome)?;
     let mut checks = Checks::at("");
     if let Some(collect) = spec.collect {
         collect(&node, &mut checks);
     }
     match validate::run(checks, cx.state, &AttemptInfo::new(0, 0)).await {
-        CheckOutcome::Completed(violations) => {
-            found.extend(violations);
-            let mut choices = Choices::default();
-            N::choices(cx.state, &mut choices);
-            let walk = &mut |list, to: &mut ChosenValues| node.chosen(list, to);
-            found.extend(choices.violations(schema.as_deref(), false, walk));
-            if found.iter().all(|one| one.warning) {
-                Ok(node)
-            } else {
-                Err(refused(found))
-            }
-        }
+        CheckOutcome::Completed(found) => violations.extend(found),
         CheckOutcome::Aborted(error) => {
             let message = format!("a validator of the tool `{name}` ended the call: {error}");
-            Err(ToolOutcome::stopped(
-                NodeError::new(Category::Aborted, message).with_source(error),
-            ))
+            let aborted = NodeError::new(Category::Aborted, message).with_source(error);
+            return Err(ToolOutcome::stopped(aborted));
         }
-        CheckOutcome::Panicked(message) => Err(ToolOutcome::stopped(NodeError::new(
-            Category::Panic,
-            message,
-        ))),
+        CheckOutcome::Panicked(message) => {
+            let panicked = NodeError::new(Category::Panic, message);
+            return Err(ToolOutcome::stopped(panicked));
+        }
+    }
+    let mut choices = Choices::default();
+    N::choices(cx.state, &mut choices);
+    let not_chosen = choices.violations(schema.as_deref(), false, &mut |list, to| {
+        node.chosen(list, to);
+    });
+    violations.extend(not_chosen);
+    if violations.iter().all(|one| one.warning) {
+        Ok(node)
+    } else {
+        Err(refused(violations))
+    }
+}
+
+/// The node, without its validators. `Err`: no node can be made of the arguments.
+fn build<N, S: ?Sized>(
+    spec: &OutputSpec<N, S>,
+    schema: Option<&OutputSchema>,
+    arguments: &str,
+) -> Result<Built<N>, Box<ToolOutcome>> {
+    let arguments_or_none = or_empty_object(arguments);
+    let mut node = None;
+    let read = spec.read(arguments_or_none, schema, Reader::new(), &mut node);
+    let Err(violations) = read else {
+        return match node {
+            Some(node) => Ok(Built {
+                node,
+                violations: Vec::new(),
+            }),
+            None => {
+                let outcome = ToolOutcome::invalid_arguments("\n- there are none");
+                Err(Box::new(outcome))
+            }
+        };
+    };
+    if !is_object(arguments_or_none) {
+        return Err(Box::new(no_object(arguments)));
+    }
+    spec.build(arguments_or_none, &mut node);
+    match node {
+        Some(node) => Ok(Built { node, violations }),
+        None => Err(Box::new(refused(violations))),
     }
 }
 
 /// The arguments by a schema, or what the model reads about them.
 pub(super) fn parsed(parser: &Untyped, arguments: &str) -> Result<Value, Box<ToolOutcome>> {
-    if !is_object(or_empty_object(arguments)) {
+    let arguments_or_none = or_empty_object(arguments);
+    if !is_object(arguments_or_none) {
         return Err(Box::new(no_object(arguments)));
     }
     parser
-        .value(or_empty_object(arguments))
+        .value(arguments_or_none)
         .map_err(|violations| Box::new(refused(violations)))
 }
 
+/// Many models write nothing, or `null`, for a tool without arguments.
 pub(super) fn or_empty_object(arguments: &str) -> &str {
     match arguments.trim() {
         "" | "null" => "{}",
@@ -263,10 +292,8 @@ pub(super) fn no_object(arguments: &str) -> ToolOutcome {
     {
         return refused(broken.violations().to_vec());
     }
-    ToolOutcome::invalid_arguments(&format!(
-        "\n- they are not a JSON object: `{}`",
-        one_line(arguments, 200)
-    ))
+    let shown = one_line(arguments, 200);
+    ToolOutcome::invalid_arguments(&format!("\n- they are not a JSON object: `{shown}`"))
 }
 
 pub(super) fn is_object(arguments: &str) -> bool {
@@ -278,6 +305,7 @@ pub(super) fn refused(violations: Vec<Violation>) -> ToolOutcome {
     ToolOutcome::invalid_arguments(&complaints(&violations))
 }
 
+/// Why an agent does not run: it would call itself without an end.
 fn too_deep<N, S>(cx: &Cx<'_, S>, node: &N) -> Option<ToolOutcome>
 where
     N: Tool<S>,
@@ -290,8 +318,6 @@ where
     } else {
         return None;
     };
-    Some(ToolOutcome::refused(
-        "not_executed",
-        format!("not executed: {why}"),
-    ))
+    let message = format!("not executed: {why}");
+    Some(ToolOutcome::refused("not_executed", message))
 }

@@ -62,33 +62,38 @@ impl Finding<'_> {
     }
 
     fn searched(&self, query: &str, request: &Request) -> ToolOutcome {
-        let found = self.fitting(query, request);
-        let text = if found.is_empty() {
+        let places = self.fitting(query, request);
+        let text = if places.is_empty() {
             self.nothing_fits(request)
         } else {
-            self.listing(&found, request)
+            self.listing(&places, request)
         };
-        ToolOutcome::done(ToolReply::new(text), None).finding(self.found(&found, request))
+        let found = self.found(&places, request);
+        let reply = ToolReply::new(text);
+        ToolOutcome::done(reply, None).finding(found)
     }
 
     /// The name is what the model looks for.
     fn unknown(&self, name: &str, request: &Request) -> ToolOutcome {
-        let mut found = self.fitting(name, request);
-        let names = request.callable().iter().map(|tool| &*tool.name);
+        let mut places = self.fitting(name, request);
+        let tools = request.callable();
+        let names = tools.iter().map(|tool| &*tool.name);
         // A slip of the pen has no word in common with the name.
-        let meant = nearest(name, names).and_then(|meant| place_of(request.callable(), meant));
-        found.extend(meant.filter(|meant| !found.contains(meant)));
+        if let Some(meant) = nearest(name, names)
+            && let Some(place) = place_of(tools, meant)
+            && !places.contains(&place)
+        {
+            places.push(place);
+        }
         let shown = one_line(name, MOST_OF_A_SENTENCE);
-        let rest = if found.is_empty() {
+        let rest = if places.is_empty() {
             self.nothing_fits(request)
         } else {
-            self.listing(&found, request)
+            self.listing(&places, request)
         };
-        ToolOutcome::refused(
-            "unknown_tool",
-            format!("there is no tool {shown:?}. {rest}"),
-        )
-        .finding(self.found(&found, request))
+        let message = format!("there is no tool {shown:?}. {rest}");
+        let found = self.found(&places, request);
+        ToolOutcome::refused("unknown_tool", message).finding(found)
     }
 
     /// Places among all tools. What is listed already is no news, so there are others beside it.
@@ -136,11 +141,9 @@ impl Finding<'_> {
         };
         for &place in places {
             let tool = &request.callable()[place];
-            listing.push_str(&format!(
-                "\n- {}: {}",
-                tool.name,
-                first_sentence(&tool.description)
-            ));
+            let name = &tool.name;
+            let sentence = first_sentence(&tool.description);
+            listing.push_str(&format!("\n- {name}: {sentence}"));
             if self.way != FoundWay::Listed && !is_listed(request, &tool.name) {
                 listing.push_str("\n  ");
                 listing.push_str(&schema(tool));
@@ -150,21 +153,20 @@ impl Finding<'_> {
     }
 
     fn nothing_fits(&self, request: &Request) -> String {
-        let found = request
+        let misses_before = request
             .messages
             .iter()
-            .filter(|message| message.role == Role::Tool);
-        let missed = found
+            .filter(|message| message.role == Role::Tool)
             .filter_map(Message::found)
-            .filter(|found| found.names.is_empty());
-        let tools = request.callable();
-        if missed.count() + 1 >= MISSES {
-            let names: Vec<&str> = tools
-                .iter()
-                .map(|tool| &*tool.name)
-                .take(MOST_NAMES)
-                .collect();
-            return format!("No tool fits. All tools are: {}", names.join(", "));
+            .filter(|found| found.names.is_empty())
+            .count();
+        if misses_before + 1 >= MISSES {
+            let mut names: Vec<&str> = Vec::new();
+            for tool in request.callable().iter().take(MOST_NAMES) {
+                names.push(&tool.name);
+            }
+            let names = names.join(", ");
+            return format!("No tool fits. All tools are: {names}");
         }
         match &*self.search.groups {
             "" => "No tool fits. Search in other words.".to_owned(),
@@ -195,7 +197,8 @@ impl Finding<'_> {
         if let ToolEffect::Failure(message) = &mut outcome.effect
             && outcome.label == "invalid_arguments"
         {
-            message.push_str(&format!("\nTheir schema: {}", schema(&tools[place])));
+            message.push_str("\nTheir schema: ");
+            message.push_str(&schema(&tools[place]));
         }
         outcome
     }

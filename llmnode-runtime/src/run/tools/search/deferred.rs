@@ -29,6 +29,7 @@ const LONG_PROMPT: usize = 4_000;
 
 const BYTES_OF_A_TOKEN: usize = 4;
 
+/// So many groups are named in the description of the search, which every request has.
 const MOST_GROUPS: usize = 40;
 
 /// The search of a conversation.
@@ -89,11 +90,11 @@ impl Search {
 
     /// A question of a conversation in which tools were found before does not change a long beginning.
     fn find_for_question(&self, request: &mut Request, model: &dyn ChatModel) {
-        let continues = request
+        let has_found_before = request
             .messages
             .iter()
             .any(|message| message.found().is_some());
-        let stays = continues && self.way(request, model, false) != FoundWay::Listed;
+        let stays = has_found_before && self.way(request, model, false) != FoundWay::Listed;
         let tools = Arc::clone(request.all_tools.as_ref().unwrap_or(&request.tools));
         let Some(question) = question(request) else {
             return;
@@ -113,14 +114,17 @@ impl Search {
         if model.searches_tools(request) {
             return FoundWay::Native;
         }
+        // Anthropic's signed thoughts hold for the tools that were listed then.
         let binds_thoughts = model.api_kind() == Some(ApiKind::Anthropic);
         let mut carried = request.messages.iter().filter_map(Message::carried);
         let has_thoughts = carries || carried.next().is_some();
-        if (binds_thoughts && has_thoughts) || prompt_tokens(request) > LONG_PROMPT {
-            FoundWay::Shown
-        } else {
-            FoundWay::Listed
+        if binds_thoughts && has_thoughts {
+            return FoundWay::Shown;
         }
+        if prompt_tokens(request) > LONG_PROMPT {
+            return FoundWay::Shown;
+        }
+        FoundWay::Listed
     }
 
     /// Lists what was found in the conversation so far, in the order in which it was found: the beginning of the list stays.
@@ -131,10 +135,12 @@ impl Search {
                 continue;
             }
             for name in &found.names {
-                let is_listed = listed.iter().any(|tool| tool.name == *name);
+                if listed.iter().any(|tool| tool.name == *name) {
+                    continue;
+                }
                 // A tool of an earlier turn may be gone.
                 let tool = request.callable().iter().find(|tool| tool.name == *name);
-                listed.extend(tool.filter(|_| !is_listed).cloned());
+                listed.extend(tool.cloned());
             }
         }
         request.tools = listed.into();
@@ -154,8 +160,10 @@ pub(in crate::run) fn found_for_question(request: &Request) -> Vec<String> {
     let question = request
         .question
         .and_then(|at| request.messages.get(usize::from(at)));
-    let found = question.and_then(Message::found);
-    found.map(|found| found.names.clone()).unwrap_or_default()
+    match question.and_then(Message::found) {
+        Some(found) => found.names.clone(),
+        None => Vec::new(),
+    }
 }
 
 /// A conversation goes on: its question has the tools that it had. `before`: the prompt as it was sent.
@@ -186,37 +194,43 @@ fn set_found(question: &mut Message, names: Vec<String>) {
     *question = question.clone().finding(Some(found));
 }
 
+/// Whether there are so many tools, and such long ones, that a search costs less than to list them all in every request.
 fn is_worth_a_search(tools: &[ToolSpec], window: Option<u64>) -> bool {
+    if tools.len() < FEWEST_TOOLS {
+        return false;
+    }
     let deferred = tools.iter().filter(|tool| tool.deferred);
     let bytes: usize = deferred.map(bytes_of).sum();
     let tokens = (bytes / BYTES_OF_A_TOKEN) as u64;
     let window = window.unwrap_or(SMALLEST_WINDOW);
-    tools.len() >= FEWEST_TOOLS && tokens.saturating_mul(SHARE_OF_WINDOW) >= window
+    tokens.saturating_mul(SHARE_OF_WINDOW) >= window
 }
 
 fn bytes_of(tool: &ToolSpec) -> usize {
-    tool.name.len() + tool.description.len() + tool.schema.plain().get().len()
+    let schema = tool.schema.plain().get();
+    tool.name.len() + tool.description.len() + schema.len()
 }
 
 /// Estimated, since nobody counts a prompt before it is sent.
 fn prompt_tokens(request: &Request) -> usize {
-    let messages: usize = request
-        .messages
-        .iter()
-        .map(|message| {
-            let calls = message.calls().iter().map(|call| call.arguments.len());
-            message.content.len() + calls.sum::<usize>()
-        })
-        .sum();
-    let tools: usize = request.tools.iter().map(bytes_of).sum();
-    (messages + tools) / BYTES_OF_A_TOKEN
+    let mut bytes = 0;
+    for message in &request.messages {
+        bytes += message.content.len();
+        for call in message.calls() {
+            bytes += call.arguments.len();
+        }
+    }
+    for tool in request.tools.iter() {
+        bytes += bytes_of(tool);
+    }
+    bytes / BYTES_OF_A_TOKEN
 }
 
 fn check_names(tools: &[ToolSpec], answer: Option<&OutputSchema>) -> Result<(), NodeError> {
     let answer = answer.map(OutputSchema::name);
     for reserved in [SEARCH_TOOLS, CALL_TOOL] {
-        let is_taken = tools.iter().any(|tool| tool.name == reserved) || answer == Some(reserved);
-        if is_taken {
+        let is_tool = tools.iter().any(|tool| tool.name == reserved);
+        if is_tool || answer == Some(reserved) {
             let why = format!(
                 "a tool or the output is called {reserved:?}, as a tool is that is added for deferred tools; rename it, or leave out \
                  `deferred`"
@@ -229,7 +243,8 @@ fn check_names(tools: &[ToolSpec], answer: Option<&OutputSchema>) -> Result<(), 
 
 fn indexed(tool: &ToolSpec) -> Indexed<'_> {
     let mut parameters = String::new();
-    let schema = serde_json::from_str(tool.schema.plain().get()).unwrap_or_default();
+    let schema = tool.schema.plain().get();
+    let schema = serde_json::from_str(schema).unwrap_or_default();
     add_parameters(&schema, 0, &mut parameters);
     Indexed {
         name: &tool.name,
@@ -265,11 +280,12 @@ fn groups<'t>(tools: impl Iterator<Item = &'t ToolSpec>) -> String {
         *counts.entry(tool.group()).or_default() += 1;
     }
     counts.retain(|_, count| *count > 1);
-    let shown = counts
-        .iter()
-        .take(MOST_GROUPS)
-        .map(|(group, count)| format!("{} ({count})", one_line(*group, 64)));
-    shown.collect::<Vec<_>>().join(", ")
+    let mut shown = Vec::new();
+    for (group, count) in counts.iter().take(MOST_GROUPS) {
+        let group = one_line(*group, 64);
+        shown.push(format!("{group} ({count})"));
+    }
+    shown.join(", ")
 }
 
 fn search_tools(number: usize, groups: &str) -> ToolSpec {
@@ -307,9 +323,6 @@ fn call_tool() -> ToolSpec {
 }
 
 fn spec(name: &'static str, description: String, schema: Value) -> ToolSpec {
-    ToolSpec::new(
-        name,
-        description,
-        Arc::new(OutputSchema::from_value(name, schema)),
-    )
+    let schema = OutputSchema::from_value(name, schema);
+    ToolSpec::new(name, description, Arc::new(schema))
 }

@@ -95,15 +95,17 @@ impl Index {
         while found.len() < most {
             let mut best: Option<(usize, f64)> = None;
             for (&tool, &score) in &scores {
-                let before = of_group.get(&*self.groups[tool]).copied().unwrap_or(0);
-                let score = score * SAME_GROUP.powi(before);
+                let group = &*self.groups[tool];
+                let found_before = of_group.get(group).copied().unwrap_or(0);
+                let score = score * SAME_GROUP.powi(found_before);
                 if best.is_none_or(|(_, highest)| score > highest) {
                     best = Some((tool, score));
                 }
             }
             let Some((tool, _)) = best else { break };
             scores.remove(&tool);
-            *of_group.entry(&*self.groups[tool]).or_default() += 1;
+            let group = &*self.groups[tool];
+            *of_group.entry(group).or_default() += 1;
             found.push(tool);
         }
         found
@@ -133,11 +135,14 @@ impl Index {
         let Some(postings) = self.by_word.get(word) else {
             return;
         };
+        // BM25: a word that few tools have says more, and so does one that a short tool has often.
         let tools = self.lengths.len() as f64;
-        let having = postings.len() as f64;
-        let rarity = (1.0 + (tools - having + 0.5) / (having + 0.5)).ln();
+        let with_word = postings.len() as f64;
+        let without_word = tools - with_word;
+        let rarity = (1.0 + (without_word + 0.5) / (with_word + 0.5)).ln();
         for Posting { tool, count } in postings {
-            let length = 1.0 - LENGTH + LENGTH * self.lengths[*tool] / self.mean_length;
+            let relative_length = self.lengths[*tool] / self.mean_length;
+            let length = 1.0 - LENGTH + LENGTH * relative_length;
             let frequency = count * (SATURATION + 1.0) / (count + SATURATION * length);
             let score = weight * rarity * frequency;
             let best = to.entry(*tool).or_default();

@@ -1,4 +1,7 @@
 //! `call_tool`, which calls tools that are not listed: the call that it contains, and back.
+//!
+//! A call is unwrapped where it comes in, before anything else looks at it, so that limits, approvals, records and journals see the
+//! tool that runs. It is wrapped again where it goes back to the model: providers compare their own answers.
 
 use llmnode_model::ext::{CALL_TOOL, SEARCH_TOOLS};
 use llmnode_model::{Request, ToolCall};
@@ -35,7 +38,9 @@ fn unwrap_call(call: &mut ToolCall, request: &Request) {
 /// The name of the tool that a call of `call_tool` contains.
 pub(in crate::run) fn called_name(arguments: &str) -> Option<String> {
     let arguments: Value = serde_json::from_str(arguments).ok()?;
-    Some(arguments.get("name")?.as_str()?.trim().to_owned())
+    let name = arguments.get("name")?;
+    let name = name.as_str()?.trim();
+    Some(name.to_owned())
 }
 
 /// Some models write the arguments as a text, and some leave out an empty object.
