@@ -1,9 +1,12 @@
-//! A call at the gate of its endpoint, key and model: it passes at once, waits, or does something else.
+//! A call at the gate of its endpoint, key and model: it passes at once, waits, or
+//! does something else.
 //!
-//! In a map, every request passes the gate, and waits as long as the map does. Outside of a map, a call waits only where its
-//! own stack made it wait already, before a retry, and no longer than until a probe of another call is refused: that
-//! counts as its own retry. Where several probes were refused, it fails at once, unless its number of retries is stated. A call
-//! with a fallback model asks that in place of waiting.
+//! In a map, every request passes the gate, and waits as long as the map does.
+//! Outside of a map, a call waits only where its own stack made it wait already,
+//! before a retry, and no longer than until a probe of another call is refused:
+//! that counts as its own retry. Where several probes were refused, it fails at
+//! once, unless its number of retries is stated. A call with a fallback model asks
+//! that in place of waiting.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -117,13 +120,17 @@ impl GateKeeper {
         self.paced = Some(paced);
     }
 
-    /// Waits until the request may be sent. What costs least is looked at first, since most requests find the gate open:
+    /// Waits until the request may be sent. What costs least is looked at first,
+    /// since most requests find the gate open:
     ///
-    /// 1. In a map: is this gate asked no more, or does the item have its ticket already, from a wait before its call?
-    /// 2. Does the gate let it in at once? A slot in the line is only taken if not, and asked once more: the gate may have
-    ///    opened in between.
-    /// 3. What does this call do at a closed gate (`at_closed_gate`)? It may fail, or be sent although the gate is closed.
-    /// 4. It waits in line. Only this time is counted as a wait, and only here does the map know that one of its calls waits.
+    /// 1. In a map: is this gate asked no more, or does the item have its ticket
+    ///    already, from a wait before its call?
+    /// 2. Does the gate let it in at once? A slot in the line is only taken if not,
+    ///    and asked once more: the gate may have opened in between.
+    /// 3. What does this call do at a closed gate (`at_closed_gate`)? It may fail,
+    ///    or be sent although the gate is closed.
+    /// 4. It waits in line. Only this time is counted as a wait, and only here does
+    ///    the map know that one of its calls waits.
     pub(super) async fn pass(&mut self, at: AtGateContext<'_>) -> Result<(), Failure> {
         let plan = at.plan;
         let Some(gate) = self.gate.clone() else {
@@ -181,7 +188,8 @@ impl GateKeeper {
         }
     }
 
-    /// What the call does at a gate that is closed. `Err`: it fails without a request, so that its stack decides what follows.
+    /// What the call does at a gate that is closed. `Err`: it fails without a
+    /// request, so that its stack decides what follows.
     fn at_closed_gate(
         &self,
         at: &AtGateContext<'_>,
@@ -235,7 +243,8 @@ impl GateKeeper {
             left > progress.longest_wait()
                 || time.is_some_and(|time| time.outlasted_by(left).is_some())
         });
-        // In an outage, a call outside of a map does not wait: its own request shows whether the outage is over.
+        // In an outage, a call outside of a map does not wait: its own request
+        // shows whether the outage is over.
         if !is_limited || outlasts {
             return Ok(AtClosedGate::Sends);
         }
@@ -261,9 +270,11 @@ impl GateKeeper {
 
     /// Tells the gate, and the map, how the request ended. `None`: it was answered.
     ///
-    /// The map is told first, and of every failure. The gate is told only of requests that went out, and what it makes of them
-    /// depends on the category: a rate limit closes it, an outage counts towards closing it, what the program ended says nothing
-    /// of the endpoint, and all else is an answer, whatever it is worth.
+    /// The map is told first, and of every failure. The gate is told only of
+    /// requests that went out, and what it makes of them depends on the category: a
+    /// rate limit closes it, an outage counts towards closing it, what the program
+    /// ended says nothing of the endpoint, and all else is an answer, whatever it
+    /// is worth.
     pub(super) fn report(&mut self, of: &Report<'_>) {
         let Report {
             plan,

@@ -1,23 +1,32 @@
-//! One attempt of a node that asks a model: a request, its answer, the judgement on it, and what its policies make of that.
+//! One attempt of a node that asks a model: a request, its answer, the judgement on
+//! it, and what its policies make of that.
 //!
-//! 1. Room is reserved under the limits, and the record begins (a request that cannot be recorded is not made).
-//! 2. The request is sent (`send`); what the model reports meanwhile is written down at once (`sink`).
-//! 3. The response is accounted for (`account`), so that it counts, whatever it is worth.
-//! 4. The policies say whether it is an answer at all, the answer is validated, and the policies say what becomes of the
-//!    judgement (`run/policies`).
+//! 1. Room is reserved under the limits, and the record begins (a request that
+//!    cannot be recorded is not made).
+//! 2. The request is sent (`send`); what the model reports meanwhile is written
+//!    down at once (`sink`).
+//! 3. The response is accounted for (`account`), so that it counts, whatever it is
+//!    worth.
+//! 4. The policies say whether it is an answer at all, the answer is validated, and
+//!    the policies say what becomes of the judgement (`run/policies`).
 //!
-//! Room is reserved behind the gate of the endpoint (`model_attempts/gate.rs`), not before it: a wait at a gate may take minutes,
-//! and whoever waits there must not hold room that other calls could use. What is given back depends on how far the request came:
-//! all of it if it did not go out, the tokens but not the request if the provider refused it unread (`limits/reserve.rs`).
+//! Room is reserved behind the gate of the endpoint (`model_attempts/gate.rs`), not
+//! before it: a wait at a gate may take minutes, and whoever waits there must not
+//! hold room that other calls could use. What is given back depends on how far the
+//! request came: all of it if it did not go out, the tokens but not the request if
+//! the provider refused it unread (`limits/reserve.rs`).
 //!
-//! The call may be dropped at any await. Each piece of a stream is therefore counted twice as it comes (`sink`): for the
-//! reservation and for the record. Dropped, the reservation is settled first, with the usage that was reported so far or an
-//! estimate; then the attempt's record is committed as `cancelled` with the same figures, and then the call's. An error event in
-//! the middle of a stream takes the ordinary way: the model's client returns an error that has the usage and the length so far,
-//! and `account` writes both down.
+//! The call may be dropped at any await. Each piece of a stream is therefore
+//! counted twice as it comes (`sink`): for the reservation and for the record.
+//! Dropped, the reservation is settled first, with the usage that was reported so
+//! far or an estimate; then the attempt's record is committed as `cancelled` with
+//! the same figures, and then the call's. An error event in the middle of a stream
+//! takes the ordinary way: the model's client returns an error that has the usage
+//! and the length so far, and `account` writes both down.
 //!
-//! All of it takes at most the time that an attempt has (`time`). The steps that do not wait are functions of their own: what they
-//! need for a moment would otherwise have its place in the future of every call.
+//! All of it takes at most the time that an attempt has (`time`). The steps that do
+//! not wait are functions of their own: what they need for a moment would otherwise
+//! have its place in the future of every call.
 
 mod account;
 mod exchange;
@@ -74,7 +83,8 @@ pub(super) async fn attempt(
     }
     let timeout = request.attempt_timeout;
     let outcome = {
-        // Pinned here: a future passed by value is stored again in each future that it passes through.
+        // Pinned here: a future passed by value is stored again in each future that
+        // it passes through.
         let begun = pin!(begin(exchange, open, node, history));
         match plan.stopped() {
             None => {
@@ -101,8 +111,9 @@ pub(super) async fn attempt(
 
 /// Reserves room for the request and begins its record, before it is sent.
 ///
-/// Room comes before the record: a request that waits for room, or finds none, has not begun, and no journal needs to know of it.
-/// Once the journal has its begin, it counts as sent until something says otherwise.
+/// Room comes before the record: a request that waits for room, or finds none, has
+/// not begun, and no journal needs to know of it. Once the journal has its begin,
+/// it counts as sent until something says otherwise.
 async fn begin(
     exchange: Exchange<'_>,
     open: &mut OpenAttempt<'_>,

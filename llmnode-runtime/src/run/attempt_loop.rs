@@ -1,6 +1,8 @@
-//! The attempt loop: try, and continue as the recovery says. No other loop retries. It tries a request to a model
-//! (`model_attempts.rs`), another request (`other_request.rs`) or the execution of a node that asks no model
-//! (`exec_attempts.rs`). It does not know the node's types, so it is compiled once, not for every node.
+//! The attempt loop: try, and continue as the recovery says. No other loop retries.
+//! It tries a request to a model (`model_attempts.rs`), another request
+//! (`other_request.rs`) or the execution of a node that asks no model
+//! (`exec_attempts.rs`). It does not know the node's types, so it is compiled once,
+//! not for every node.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -59,7 +61,8 @@ impl<'r> CallPlan<'r> {
         self.stopped.as_deref()
     }
 
-    /// Stops the time of the call while it waits for its batch, or for room under a limit that batches fill.
+    /// Stops the time of the call while it waits for its batch, or for room under a
+    /// limit that batches fill.
     pub(super) fn stop(&self) -> Option<Stopped<'_>> {
         let stopped = self.stopped()?;
         Some(stopped.stop(&*self.context.core.clock))
@@ -209,11 +212,13 @@ pub(super) trait Attempts: Send {
 
 /// Tries until there is an output, a handoff or an end. One round of the loop:
 ///
-/// 1. One try. If it succeeds, its record is committed. An output ends the loop; calls of tools are executed, and the next turn
-///    begins.
-/// 2. After a failure, its stack decides what follows ([`Progress::after`]): the loop itself knows no categories.
-/// 3. Only then is the try told that it failed, since what follows is part of its record and of the feedback to the model, which
-///    is appended only if the same model is asked again.
+/// 1. One try. If it succeeds, its record is committed. An output ends the loop;
+///    calls of tools are executed, and the next turn begins.
+/// 2. After a failure, its stack decides what follows ([`Progress::after`]): the
+///    loop itself knows no categories.
+/// 3. Only then is the try told that it failed, since what follows is part of its
+///    record and of the feedback to the model, which is appended only if the same
+///    model is asked again.
 /// 4. The next try is planned, or the loop ends with the failure.
 pub(super) async fn run(
     plan: &CallPlan<'_>,

@@ -8,12 +8,15 @@ use super::name::ConstName;
 use super::node::Exec;
 use crate::node::{Node, NodeFacts};
 
-/// A node over many items: it executes them concurrently, with a bound, and returns their outputs in order.
+/// A node over many items: it executes them concurrently, with a bound, and returns
+/// their outputs in order.
 ///
-/// Each item is a call with its own retries, fallback and record. Settings of the batch's call
-/// (`run.call(&batch).temperature(0.0)`) apply to each item, its limits and its deadline to all together. The first
-/// item that fails ends the batch: the others are cancelled, and the error says [which one](crate::NodeError::item)
-/// failed. A batch without items returns an empty list.
+/// Each item is a call with its own retries, fallback and record. Settings of the
+/// batch's call (`run.call(&batch).temperature(0.0)`) apply to each item, its
+/// limits and its deadline to all together. The first item that fails ends the
+/// batch: the others are cancelled, and the error says [which
+/// one](crate::NodeError::item) failed. A batch without items returns an empty
+/// list.
 ///
 /// ```
 /// # mod llmnode { pub mod flow { pub use llmnode_runtime::ext::Batch; } pub use llmnode_runtime::*; }

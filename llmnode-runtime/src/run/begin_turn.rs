@@ -9,7 +9,8 @@ use crate::conversation::NewTurn;
 use crate::error::NodeError;
 use crate::limits::Deadline;
 
-/// Claims the conversation, as long as the call's deadline allows to wait for it, and puts its history into the request.
+/// Claims the conversation, as long as the call's deadline allows to wait for it,
+/// and puts its history into the request.
 pub(super) async fn begin_turn(
     context: &CallContext<'_>,
     turn: &Turn<'_>,

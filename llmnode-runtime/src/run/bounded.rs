@@ -60,8 +60,8 @@ impl<T> ItemOutcome for Result<T, NodeError> {
     }
 }
 
-/// The futures of many items. An item is asked for only when there is room for it; dropping this cancels all that are
-/// under way.
+/// The futures of many items. An item is asked for only when there is room for it;
+/// dropping this cancels all that are under way.
 pub struct BoundedFutures<'r, R> {
     /// `None`: there are no more items.
     source: Option<Source<'r, R>>,
@@ -111,11 +111,14 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
         }
     }
 
-    /// The next item that ends. `wait`: items that have ended and are not yet taken; they count as running.
+    /// The next item that ends. `wait`: items that have ended and are not yet
+    /// taken; they count as running.
     ///
-    /// Items are begun first, as long as there is room, and then those under way are polled. Where all of these wait, something may
-    /// have changed meanwhile that lets others begin (a call left its gate), or only this loop can end the wait: all calls wait for
-    /// each other to show whether a journal is of this map, or whether a server is down. Only if none of that is so, it is pending.
+    /// Items are begun first, as long as there is room, and then those under way
+    /// are polled. Where all of these wait, something may have changed meanwhile
+    /// that lets others begin (a call left its gate), or only this loop can end the
+    /// wait: all calls wait for each other to show whether a journal is of this
+    /// map, or whether a server is down. Only if none of that is so, it is pending.
     pub(super) fn poll_next(
         &mut self,
         cx: &mut Context<'_>,
@@ -180,7 +183,8 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
         }
     }
 
-    /// All calls that are left failed before it was known whether the server is down, and none will tell.
+    /// All calls that are left failed before it was known whether the server is
+    /// down, and none will tell.
     fn gives_up_undecided(&self) -> bool {
         let has_more = self.source.is_some() && !self.is_waiting;
         match &self.control {

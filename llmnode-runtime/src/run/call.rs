@@ -48,9 +48,10 @@ pub(super) type CallResult<T> = Result<CallReport<T>, NodeError>;
 
 /// One call of a node. It starts when it is first polled.
 ///
-/// Its settings override those of the run, which override the node's attributes. A call is a future, so `join!`,
-/// `select!` and `timeout` take it; dropping it cancels the call. Settings written after the first poll have no
-/// effect. A panic of the node, its output or its model is caught, and is the call's error.
+/// Its settings override those of the run, which override the node's attributes. A
+/// call is a future, so `join!`, `select!` and `timeout` take it; dropping it
+/// cancels the call. Settings written after the first poll have no effect. A panic
+/// of the node, its output or its model is caught, and is the call's error.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -75,8 +76,9 @@ pub struct Call<'r, T> {
     under_way: Option<BoxFuture<'r, CallResult<T>>>,
 }
 
-/// What a call does when it is first polled. Its code is compiled for every type of output, so this is no future that waits for
-/// its settings behind a lock, nor a closure: both are several functions more.
+/// What a call does when it is first polled. Its code is compiled for every type of
+/// output, so this is no future that waits for its settings behind a lock, nor a
+/// closure: both are several functions more.
 trait Begin<'r, T>: Send {
     fn begin(&mut self, handover: Handover<'r, T>) -> BoxFuture<'r, CallResult<T>>;
 }
@@ -165,7 +167,8 @@ impl RunCore {
             handover: Handover::default(),
             wants_report: false,
         };
-        // Boxed, so that the future of a step stays small: glibc takes longer to find more than a kilobyte.
+        // Boxed, so that the future of a step stays small: glibc takes longer to
+        // find more than a kilobyte.
         Box::pin(async move {
             let outcome = start(self, caller, &mut node).await;
             match (outcome, node.value) {
@@ -237,39 +240,41 @@ impl<'r, T> Call<'r, T> {
         max_tokens: u32,
         /// Sets how much the model thinks before it answers.
         reasoning: Reasoning,
-        /// Sets how the model is asked for the type of the answer. If the answer is raw text, this is a
-        /// `config_error`.
+        /// Sets how the model is asked for the type of the answer. If the answer is
+        /// raw text, this is a `config_error`.
         response_format: ResponseFormat,
-        /// Sets whether an answer has to be exact: nothing is repaired or changed to fit the type. For raw text, `true` is a
-        /// `config_error`.
+        /// Sets whether an answer has to be exact: nothing is repaired or changed
+        /// to fit the type. For raw text, `true` is a `config_error`.
         exact: bool,
-        /// Sets how many further requests follow bad answers. For raw text, which is never bad, more than 0 is a
-        /// `config_error`.
+        /// Sets how many further requests follow bad answers. For raw text, which
+        /// is never bad, more than 0 is a `config_error`.
         retries: u32,
         /// Sets how many further requests follow failures of the transport.
         transport_retries: u32,
-        /// Sets how often a node without a model is executed in all, 1 or more. For a node that asks a model, this is
-        /// a `config_error`.
+        /// Sets how often a node without a model is executed in all, 1 or more. For
+        /// a node that asks a model, this is a `config_error`.
         attempts: u32,
-        /// Sets the model to ask when the first one has failed: a name registered on the run, or else the provider's
-        /// id.
+        /// Sets the model to ask when the first one has failed: a name registered
+        /// on the run, or else the provider's id.
         fallback_model: impl Into<Cow<'static, str>>,
-        /// Sets the wait before each retry: a `Duration`, or a range from which it grows. It applies to failures of
-        /// the transport and to executions of a node without a model. The wait that the server asks for is added. A
-        /// step of `recover` with its own wait keeps it.
+        /// Sets the wait before each retry: a `Duration`, or a range from which it
+        /// grows. It applies to failures of the transport and to executions of a
+        /// node without a model. The wait that the server asks for is added. A step
+        /// of `recover` with its own wait keeps it.
         wait: impl Into<Backoff>,
-        /// Sets the longest time of the call: all its attempts and waits, and the calls that its node makes. When it
-        /// passes, what is under way is dropped, and the call returns the node's fallback value or fails with
-        /// `timeout`.
+        /// Sets the longest time of the call: all its attempts and waits, and the
+        /// calls that its node makes. When it passes, what is under way is dropped,
+        /// and the call returns the node's fallback value or fails with `timeout`.
         deadline: Duration,
-        /// Sets the longest time of one attempt. An attempt that takes longer is a `timeout`, which is retried as
-        /// `transport_retries` says.
+        /// Sets the longest time of one attempt. An attempt that takes longer is a
+        /// `timeout`, which is retried as `transport_retries` says.
         attempt_timeout: Duration,
-        /// Sets the longest wait that a server may ask for. If it asks for more, there is no retry. A wait set with
-        /// `wait` or by a step of `recover` may be longer.
+        /// Sets the longest wait that a server may ask for. If it asks for more,
+        /// there is no retry. A wait set with `wait` or by a step of `recover` may
+        /// be longer.
         max_wait: Duration,
-        /// Sets whether thoughts that stand in a text (`<think>..</think>` first in it) are read as thoughts, and are no part
-        /// of it. Default: yes.
+        /// Sets whether thoughts that stand in a text (`<think>..</think>` first in
+        /// it) are read as thoughts, and are no part of it. Default: yes.
         thoughts_in_text: bool,
         /// Sets whether the provider is asked to keep the beginning of the prompt in its cache.
         cache: Cache,
@@ -292,44 +297,52 @@ impl<'r, T> Call<'r, T> {
         self
     }
 
-    /// Continues a conversation that [paused](crate::Paused), once everything that waited is decided. No request and no tool is
-    /// repeated, and turns continue to count; `retries` and limits start again. What runs after an approval is validated with
-    /// the state as it is now.
+    /// Continues a conversation that [paused](crate::Paused), once everything that
+    /// waited is decided. No request and no tool is repeated, and turns continue to
+    /// count; `retries` and limits start again. What runs after an approval is
+    /// validated with the state as it is now.
     ///
-    /// The node has to have the values that it had, in its own fields and in its history, and each approved tool the description and
-    /// parameters that it had: a person approved this call for this node. All else may have changed since, as by a deployment: texts,
-    /// the state, other tools, the output, settings, the model. The prompt is the node's as it is now, and the record says what
-    /// changed ([`CallRecord::changed_since_pause`]). Otherwise, or if something is undecided, the call fails with `config_error`
-    /// and nothing runs.
+    /// The node has to have the values that it had, in its own fields and in its
+    /// history, and each approved tool the description and parameters that it had:
+    /// a person approved this call for this node. All else may have changed since,
+    /// as by a deployment: texts, the state, other tools, the output, settings, the
+    /// model. The prompt is the node's as it is now, and the record says what
+    /// changed ([`CallRecord::changed_since_pause`]). Otherwise, or if something is
+    /// undecided, the call fails with `config_error` and nothing runs.
     ///
-    /// A pause runs once in a process. It is free again if the call fails before the first approved tool begins; if it fails later,
-    /// [`NodeError::unfinished`] has the results.
+    /// A pause runs once in a process. It is free again if the call fails before
+    /// the first approved tool begins; if it fails later, [`NodeError::unfinished`]
+    /// has the results.
     pub fn approve(mut self, paused: impl IntoPaused) -> Self {
         self.options.rare().paused = Some(paused.into_paused());
         self
     }
 
-    /// Lets [`approve`](Self::approve) and [`resume`](Self::resume) run an approved call of a tool whose description or parameters
-    /// are not those that were shown. Default: that is a `config_error`.
+    /// Lets [`approve`](Self::approve) and [`resume`](Self::resume) run an approved
+    /// call of a tool whose description or parameters are not those that were
+    /// shown. Default: that is a `config_error`.
     pub fn allow_changed_tool(mut self) -> Self {
         self.options.rare().allow_changed_tool = true;
         self
     }
 
-    /// Goes on after the turns of a call that failed: [`NodeError::unfinished`] returns them. No turn is asked for again, and no
-    /// tool that has a result is executed again; one that was under way is, unless it is `idempotent = false`: the model then
-    /// reads that nobody knows whether it took effect. Turns continue to count; `retries`, the deadline and limits of the call
-    /// start again.
+    /// Goes on after the turns of a call that failed: [`NodeError::unfinished`]
+    /// returns them. No turn is asked for again, and no tool that has a result is
+    /// executed again; one that was under way is, unless it is `idempotent =
+    /// false`: the model then reads that nobody knows whether it took effect. Turns
+    /// continue to count; `retries`, the deadline and limits of the call start
+    /// again.
     ///
-    /// The prompt is the node's own as it is now, so the history may be shorter, and model and settings may be others. The
-    /// conversation of another node is a `config_error`.
+    /// The prompt is the node's own as it is now, so the history may be shorter,
+    /// and model and settings may be others. The conversation of another node is a
+    /// `config_error`.
     pub fn resume(mut self, unfinished: Unfinished) -> Self {
         self.options.rare().unfinished = Some(unfinished);
         self
     }
 
-    /// Adds a label, such as `("tenant", "x")`. The records, spans and hooks of this call and of the calls within it
-    /// have it.
+    /// Adds a label, such as `("tenant", "x")`. The records, spans and hooks of
+    /// this call and of the calls within it have it.
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;
@@ -381,7 +394,8 @@ impl<'r, T> Call<'r, T> {
         self
     }
 
-    /// Records the call, and all calls within it: `Recording` of the feature `page` shows it as a page.
+    /// Records the call, and all calls within it: `Recording` of the feature `page`
+    /// shows it as a page.
     pub fn record(mut self, recording: &'r dyn RunRecorder) -> Self {
         self.options.rare().recorder = Some(recording);
         self
@@ -400,8 +414,8 @@ impl<'r, T> Call<'r, T> {
 }
 
 impl<S: ?Sized> Cx<'_, S> {
-    /// Calls another node on the same run and state. The call has its own record. What it spends also counts for the
-    /// limits of this call and its node.
+    /// Calls another node on the same run and state. The call has its own record.
+    /// What it spends also counts for the limits of this call and its node.
     pub fn call<'c, N, T>(&'c self, node: &'c N) -> Call<'c, T>
     where
         N: Exec<S, Output = T>,
@@ -412,18 +426,24 @@ impl<S: ?Sized> Cx<'_, S> {
 }
 
 impl<'r, T: Serialize> Call<'r, T> {
-    /// Makes the call a turn of a conversation that a store keeps: `Chat` of the feature `chats` is one. The prompt stands behind the
-    /// stored history, and the whole turn (prompt, rounds of tools, answer) is appended when the call succeeds, in one transaction.
+    /// Makes the call a turn of a conversation that a store keeps: `Chat` of the
+    /// feature `chats` is one. The prompt stands behind the stored history, and the
+    /// whole turn (prompt, rounds of tools, answer) is appended when the call
+    /// succeeds, in one transaction.
     ///
-    /// One call at a time has a conversation: it is claimed before the first request, so that another writer gets
-    /// [`conflict`](Category::Conflict) before it pays anything. If the call fails, is dropped or dies with its process, the history
-    /// stays as it was, and the store has the question and the rounds that were paid for. A call that pauses is kept with its pause;
-    /// [`approve`](Self::approve) with the same conversation goes on, once in all processes.
+    /// One call at a time has a conversation: it is claimed before the first
+    /// request, so that another writer gets [`conflict`](Category::Conflict) before
+    /// it pays anything. If the call fails, is dropped or dies with its process,
+    /// the history stays as it was, and the store has the question and the rounds
+    /// that were paid for. A call that pauses is kept with its pause;
+    /// [`approve`](Self::approve) with the same conversation goes on, once in all
+    /// processes.
     ///
-    /// In a flow with a journal, a call that is repeated after a crash has the history that it had, and a turn that is there already
-    /// is not appended again.
+    /// In a flow with a journal, a call that is repeated after a crash has the
+    /// history that it had, and a turn that is there already is not appended again.
     ///
-    /// A node with a field `#[node(history)]`, or one that asks no model itself, is a `config_error`.
+    /// A node with a field `#[node(history)]`, or one that asks no model itself, is
+    /// a `config_error`.
     pub fn conversation(mut self, conversation: &'r dyn TurnStore) -> Self {
         self.options.rare().turn = Some(Turn::new(conversation));
         self.writer = Some(answer_text::<T>);
@@ -495,18 +515,20 @@ pub struct CallReport<T> {
     /// The usage of all attempts, with those of all calls within.
     pub total: Usage,
     pub(super) replayed: Replayed,
-    /// The conversation without the answer: the history, the prompt, and the rounds of tools. Without instructions, examples and
-    /// answers that were not accepted. [`history`](Self::history) has the answer as well.
+    /// The conversation without the answer: the history, the prompt, and the rounds
+    /// of tools. Without instructions, examples and answers that were not accepted.
+    /// [`history`](Self::history) has the answer as well.
     pub messages: Vec<Message>,
     pub(super) carried: Option<Arc<ProviderState>>,
-    /// What was replaced in the conversation since it became too long, in the order in which it happened: see
-    /// [`Compact`](crate::Compact). `messages` is what was sent in the end, and this has the messages as they were.
+    /// What was replaced in the conversation since it became too long, in the order
+    /// in which it happened: see [`Compact`](crate::Compact). `messages` is what
+    /// was sent in the end, and this has the messages as they were.
     pub compacted: Vec<Compacted>,
 }
 
 impl<T: Serialize> CallReport<T> {
-    /// Returns the answer as a message, for the history of a chat: a text as it is, any other value as JSON, and what the
-    /// provider wants back with it.
+    /// Returns the answer as a message, for the history of a chat: a text as it is,
+    /// any other value as JSON, and what the provider wants back with it.
     ///
     /// # Errors
     /// The value's own error, if it cannot be written as JSON.
@@ -527,10 +549,11 @@ impl<T: Serialize> CallReport<T> {
             .answering(sent(&self.record)))
     }
 
-    /// Returns the whole conversation with the answer: the `#[node(history)]` of the next call. It can be stored as JSON.
+    /// Returns the whole conversation with the answer: the `#[node(history)]` of
+    /// the next call. It can be stored as JSON.
     ///
-    /// The answer has what the provider wants back with it, which a message written by hand lacks. A node that asks no model has
-    /// its output alone.
+    /// The answer has what the provider wants back with it, which a message written
+    /// by hand lacks. A node that asks no model has its output alone.
     ///
     /// # Errors
     /// The value's own error, if it cannot be written as JSON. A text always can.
@@ -567,7 +590,8 @@ fn sent(record: &CallRecord) -> Option<Arc<SentPrompt>> {
     record.attempts.last()?.sent.clone()
 }
 
-/// The tokens of the conversation with the answer. Thoughts are not sent again as they were counted.
+/// The tokens of the conversation with the answer. Thoughts are not sent again as
+/// they were counted.
 fn tokens(record: &CallRecord) -> Option<u64> {
     if record.used_fallback == Some(UsedFallback::Value) {
         return None;
@@ -580,14 +604,16 @@ fn tokens(record: &CallRecord) -> Option<u64> {
 }
 
 impl<T> CallReport<T> {
-    /// Returns what the answers from a journal used when an earlier process asked for them, with those of all calls within. It
-    /// is not part of `total`.
+    /// Returns what the answers from a journal used when an earlier process asked
+    /// for them, with those of all calls within. It is not part of `total`.
     pub fn replayed(&self) -> Usage {
         self.replayed.usage()
     }
 
-    /// Returns what the output cost, in the unit of the run's prices: all attempts and the calls within, and what its answers from a
-    /// journal cost when an earlier process asked for them. So a row of a resumed map has the same figure as one that was asked now.
+    /// Returns what the output cost, in the unit of the run's prices: all attempts
+    /// and the calls within, and what its answers from a journal cost when an
+    /// earlier process asked for them. So a row of a resumed map has the same
+    /// figure as one that was asked now.
     pub fn cost(&self) -> Cost {
         let mut cost = self.total.cost;
         cost += self.replayed.usage().cost;
@@ -608,7 +634,8 @@ where
     N: Exec<S>,
 {
     const { check_attempts::<S, N>() };
-    // Made here, since a variable of the block would have a place in the future beside those that it is made of.
+    // Made here, since a variable of the block would have a place in the future
+    // beside those that it is made of.
     let mut node = TypedExec {
         node,
         state,
@@ -682,8 +709,8 @@ impl CallReport<()> {
 }
 
 impl<T> CallReport<T> {
-    /// The value alone. The rest is dropped in a function that knows no type, since code that drops its parts would be compiled for
-    /// every node.
+    /// The value alone. The rest is dropped in a function that knows no type, since
+    /// code that drops its parts would be compiled for every node.
     fn into_value(self) -> T {
         let rest = CallReport {
             value: (),
@@ -704,12 +731,17 @@ fn without_value() -> NodeError {
     NodeError::new(Category::ExecError, "no value was given")
 }
 
-/// Runs a call, from its record to its report. Boxed, so that no node's future has its code or its size.
+/// Runs a call, from its record to its report. Boxed, so that no node's future has
+/// its code or its size.
 ///
-/// 1. The node's name comes first: it is code of the program, and the record needs it.
-/// 2. The record begins (`scope`). From here on, the call is in the ledger, however it ends.
-/// 3. The node is executed. A panic in it, in its output or in its model becomes the call's error.
-/// 4. A conversation gets its turn while the record is still open: an answer that cannot be appended is an error of this call.
+/// 1. The node's name comes first: it is code of the program, and the record needs
+///    it.
+/// 2. The record begins (`scope`). From here on, the call is in the ledger, however
+///    it ends.
+/// 3. The node is executed. A panic in it, in its output or in its model becomes
+///    the call's error.
+/// 4. A conversation gets its turn while the record is still open: an answer that
+///    cannot be appended is an error of this call.
 /// 5. The record ends, and the report or the error has it.
 fn start<'a, 'r: 'a>(
     core: &'a RunCore,
@@ -814,8 +846,9 @@ fn execution<'r>(
         let limits = &limits(core, caller, call, levels, node.limited())?;
         let item = caller.map_item();
         if !idempotent {
-            // Whatever comes of it, it must not happen again: the map does not put the item back, and the journal has its begin
-            // before anything of the node runs.
+            // Whatever comes of it, it must not happen again: the map does not put
+            // the item back, and the journal has its begin before anything of the
+            // node runs.
             if let Some(item) = item {
                 item.begin_what_happens_once();
             }
@@ -880,7 +913,8 @@ fn conversation_with(
     // The newest answer alone is compared with.
     let earlier = scope.messages().into_iter();
     let mut messages: Vec<Message> = earlier.map(|message| message.answering(None)).collect();
-    // Of a compacted conversation, the store has all messages, and the tokens are those of the short one.
+    // Of a compacted conversation, the store has all messages, and the tokens are
+    // those of the short one.
     let tokens = match was_shorter {
         true => None,
         false => tokens(&record),

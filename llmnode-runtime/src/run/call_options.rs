@@ -81,5 +81,6 @@ pub(super) fn origin<'o>(options: &'o CallOptions<'_>) -> Option<Box<Origin<'o>>
 /// Those of a map are shared by its calls.
 pub(super) type Overrides = Option<Arc<Settings>>;
 
-/// Writes an output. A function and no trait object: only who sets it needs an output that serde can write.
+/// Writes an output. A function and no trait object: only who sets it needs an
+/// output that serde can write.
 pub(super) type Writer<T> = fn(&T) -> Result<String, serde_json::Error>;

@@ -1,7 +1,8 @@
 //! Whether a resumed map asks for what its journal has, or for everything anew.
 //!
-//! A word changed in a prompt makes every request another one, and a map pays for all of them again. So its first calls look
-//! into the journal before any of them asks. One that finds its answer settles it. If all of them wait here, none did.
+//! A word changed in a prompt makes every request another one, and a map pays for
+//! all of them again. So its first calls look into the journal before any of them
+//! asks. One that finds its answer settles it. If all of them wait here, none did.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};

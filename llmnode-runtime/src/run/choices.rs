@@ -17,8 +17,8 @@ use crate::error::NodeError;
 
 const MOST: usize = 256;
 
-/// The lists of a node. They know no types, so that what is done with them is compiled once; the way to the values of an
-/// answer is a function of the node.
+/// The lists of a node. They know no types, so that what is done with them is
+/// compiled once; the way to the values of an answer is a function of the node.
 #[derive(Default)]
 pub struct Choices(Vec<ChoiceList>);
 
@@ -173,7 +173,8 @@ fn walk_steps(value: &Value, path: &str, to: &mut ChosenValues) {
     }
 }
 
-/// As the schema finds a list's place: the member of this name, or else those with the same letters.
+/// As the schema finds a list's place: the member of this name, or else those with
+/// the same letters.
 fn members_of<'v>(
     members: &'v Map<String, Value>,
     name: &'v str,
@@ -297,7 +298,8 @@ impl<'a, T: ?Sized> PathValue<'a, Box<T>> {
 pub trait PassList<'a> {
     /// The type of the items.
     type Item: 'a;
-    /// Does not compile: brackets are missing. With the type of the items, so that it is the only error.
+    /// Does not compile: brackets are missing. With the type of the items, so that
+    /// it is the only error.
     fn __passed(self) -> std::iter::Empty<&'a Self::Item>
     where
         Hinted<Self::Item>: InBrackets;

@@ -19,7 +19,8 @@ use crate::position::Position;
 use crate::settings::Settings;
 use crate::validate::AttemptInfo;
 
-/// What a call and all within it share. It is copied for each inner call, which changes what is its own.
+/// What a call and all within it share. It is copied for each inner call, which
+/// changes what is its own.
 #[derive(Clone, Copy)]
 pub(crate) struct CallContext<'r> {
     pub(super) core: &'r RunCore,
@@ -69,8 +70,8 @@ impl<'r> CallContext<'r> {
     }
 }
 
-/// Who makes a call: by default the run, else a node's execution, a map or a flow. A field that is `None` is that of the
-/// execution.
+/// Who makes a call: by default the run, else a node's execution, a map or a flow.
+/// A field that is `None` is that of the execution.
 #[derive(Clone, Copy, Default)]
 pub struct Caller<'r> {
     pub(super) execution: Option<&'r CallContext<'r>>,

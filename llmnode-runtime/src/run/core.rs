@@ -50,7 +50,8 @@ pub(super) struct Target<'r> {
 }
 
 impl RunCore {
-    /// A registered name selects its model; any other is an id for `default_model`, the node's model or the run's.
+    /// A registered name selects its model; any other is an id for `default_model`,
+    /// the node's model or the run's.
     pub(super) fn target<'r>(
         &'r self,
         name: Option<&str>,
@@ -64,10 +65,12 @@ impl RunCore {
         }
     }
 
-    /// Cancels a batch of one of the models of the run. `false`: it has ended, or was never created.
+    /// Cancels a batch of one of the models of the run. `false`: it has ended, or
+    /// was never created.
     ///
     /// # Errors
-    /// `config_error`: no model of the run has such batches. Otherwise that of the provider.
+    /// `config_error`: no model of the run has such batches. Otherwise that of the
+    /// provider.
     pub async fn cancel_batch(&self, batch: &JournaledBatch) -> Result<bool, NodeError> {
         let wire = self
             .all_models()
@@ -158,7 +161,8 @@ impl RunCore {
         Some(id.to_owned())
     }
 
-    /// Says that a name may be misspelt. Empty if there is no name, a registered one, or no registered model.
+    /// Says that a name may be misspelt. Empty if there is no name, a registered
+    /// one, or no registered model.
     pub(super) fn unregistered_hint(&self, target: &Target<'_>) -> String {
         match &target.name {
             Some(name) if target.settings.is_none() && !self.models.is_empty() => {
@@ -192,7 +196,8 @@ impl Target<'_> {
         self.model.gates().unwrap_or(&core.gates)
     }
 
-    /// Before the model answers, most reliable first. If the request names a model, the handle's id may be another's.
+    /// Before the model answers, most reliable first. If the request names a model,
+    /// the handle's id may be another's.
     pub(super) fn names<'a>(&'a self, request: &'a Request) -> [Option<&'a str>; 3] {
         let requested = request.model.as_deref();
         [

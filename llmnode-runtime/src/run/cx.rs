@@ -51,21 +51,24 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         self.state
     }
 
-    /// Returns the settings of this call, such as those of `run.call(&node).temperature(0.0)`. A node that calls
-    /// other nodes may pass them on: `cx.call(&other).settings(cx.settings().clone())`.
+    /// Returns the settings of this call, such as those of
+    /// `run.call(&node).temperature(0.0)`. A node that calls other nodes may pass
+    /// them on: `cx.call(&other).settings(cx.settings().clone())`.
     pub fn settings(&self) -> &'r Settings {
         self.context.settings
     }
 
-    /// Which execution of the node this is, counted from 0, and how many there are at most (`attempts`).
-    /// [`exec_fallback`](crate::Exec::exec_fallback) follows the last one.
+    /// Which execution of the node this is, counted from 0, and how many there are
+    /// at most (`attempts`). [`exec_fallback`](crate::Exec::exec_fallback) follows
+    /// the last one.
     pub fn attempt(&self) -> AttemptInfo {
         self.context.attempt
     }
 
-    /// Returns the id of the tool call that this execution belongs to. It stays the same on every repetition, after a
-    /// pause, and in another process that resumes a flow or a map from a journal, so it serves as an idempotency key.
-    /// `None`: no model called a tool.
+    /// Returns the id of the tool call that this execution belongs to. It stays the
+    /// same on every repetition, after a pause, and in another process that resumes
+    /// a flow or a map from a journal, so it serves as an idempotency key. `None`:
+    /// no model called a tool.
     pub fn call_id(&self) -> Option<String> {
         let (root, path) = self.context.origin?.tool.as_ref()?;
         Some(format!("{root}/{path}"))
@@ -95,8 +98,9 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         }
     }
 
-    /// What a node made of others passes on to each. `attempts` is included, since the node is not repeated as a unit;
-    /// limits and deadline are not, since they hold for all together.
+    /// What a node made of others passes on to each. `attempts` is included, since
+    /// the node is not repeated as a unit; limits and deadline are not, since they
+    /// hold for all together.
     pub(crate) fn forwarded_settings(&self) -> Settings {
         Settings {
             limits: Limits::new(),
@@ -105,7 +109,8 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         }
     }
 
-    /// Applies the deadline of such a node's call. A deadline of a run or a node holds for each inner call.
+    /// Applies the deadline of such a node's call. A deadline of a run or a node
+    /// holds for each inner call.
     pub(crate) async fn with_call_deadline<T>(
         &self,
         calls: impl Future<Output = Result<T, NodeError>>,

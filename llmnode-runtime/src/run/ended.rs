@@ -1,4 +1,5 @@
-//! What is left of a call that has ended well: its output and record, and, where somebody wants a report, what that says beside them.
+//! What is left of a call that has ended well: its output and record, and, where
+//! somebody wants a report, what that says beside them.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! A node without its types, as a call executes it: the rest of a call is compiled once, not for every node.
+//! A node without its types, as a call executes it: the rest of a call is compiled
+//! once, not for every node.
 
 use std::any::type_name;
 use std::future::ready;
@@ -94,8 +95,8 @@ impl<'n, 'r, N: Exec<S>, S: ?Sized> ErasedExec<'n, 'r> for TypedExec<'n, 'r, N, 
             context,
             state: self.state,
         };
-        // `const` blocks of the node, here and below, so that no code is made for the other case: of a field of a constant alone,
-        // the compiler makes both.
+        // `const` blocks of the node, here and below, so that no code is made for
+        // the other case: of a field of a constant alone, the compiler makes both.
         if const { N::ASKS.is_some() } {
             return match N::ASKS {
                 Some(ask) => ask(self.node, cx, &mut self.value),

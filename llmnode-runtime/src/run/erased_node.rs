@@ -25,7 +25,8 @@ pub(super) trait ErasedNode<'n>: Send + Sync {
 
     fn model(&self) -> Option<&'n dyn ChatModel>;
 
-    /// Builds the schema to send, and the one to judge answers by, which has no values from the state.
+    /// Builds the schema to send, and the one to judge answers by, which has no
+    /// values from the state.
     fn build_schema(&mut self) -> Result<Option<Arc<OutputSchema>>, NodeError>;
 
     fn schema(&self) -> Option<&OutputSchema>;
@@ -56,7 +57,8 @@ pub(super) trait ErasedNode<'n>: Send + Sync {
     /// Returns the values outside their list of `choices`. `Err`: the program panicked.
     fn not_chosen(&self, wrapped: bool) -> Result<Vec<Violation>, String>;
 
-    /// The hashes of the node's own values and of its history. `None`: it does not say which these are.
+    /// The hashes of the node's own values and of its history. `None`: it does not
+    /// say which these are.
     fn own_values(&self) -> Option<FieldValues>;
 
     fn execute<'a>(
@@ -77,12 +79,14 @@ pub(super) trait ErasedNode<'n>: Send + Sync {
 
 /// Reads an answer and runs its validators. The node keeps the value of a good one.
 ///
-/// 1. A text that cannot be read as the type ends it: a validator may rely on its type.
-/// 2. The validators run, and then the lists of choices are compared. Neither keeps the other from
-///    running, so that the model hears of all its mistakes at once. Choices come last since they are
-///    looked up in the value that was read; the schema that was sent had them, but a server may not
-///    have enforced it.
-/// 3. Paths are written with the names that the model has used, not with those of Rust's fields.
+/// 1. A text that cannot be read as the type ends it: a validator may rely on its
+///    type.
+/// 2. The validators run, and then the lists of choices are compared. Neither keeps
+///    the other from running, so that the model hears of all its mistakes at once.
+///    Choices come last since they are looked up in the value that was read; the
+///    schema that was sent had them, but a server may not have enforced it.
+/// 3. Paths are written with the names that the model has used, not with those of
+///    Rust's fields.
 /// 4. Warnings alone make no bad answer: they go into the record.
 pub(super) async fn validate_answer(
     node: &mut dyn ErasedNode<'_>,

@@ -33,7 +33,8 @@ pub enum Event {
     Text(String),
     /// The next text of the model's reasoning, which is not part of the answer.
     Reasoning(String),
-    /// The model calls tools. The text before it was not the answer, which follows in a later response.
+    /// The model calls tools. The text before it was not the answer, which follows
+    /// in a later response.
     ToolCalls(Vec<ToolCall>),
     /// A tool has ended.
     #[non_exhaustive]
@@ -43,8 +44,9 @@ pub enum Event {
         /// What came of it, such as `ok`: see [`ToolRecord::outcome`](crate::ToolRecord::outcome).
         outcome: Cow<'static, str>,
     },
-    /// The request failed, and another one has begun; or the server ended its answer with another text than it began with, which
-    /// follows. The text since the last `Restarted` or `ToolCalls` is void.
+    /// The request failed, and another one has begun; or the server ended its
+    /// answer with another text than it began with, which follows. The text since
+    /// the last `Restarted` or `ToolCalls` is void.
     #[non_exhaustive]
     Restarted {
         /// Why the last request failed. `bad_response`: the same request goes on with another text.
@@ -59,11 +61,12 @@ pub trait Observer: Sync {
     /// Whether somebody reads answers while they are written.
     fn listens(&self) -> bool;
 
-    /// Called when something happened to the answer of a call. `calls`: the names of the calls around it, the outermost
-    /// first, and its own.
+    /// Called when something happened to the answer of a call. `calls`: the names
+    /// of the calls around it, the outermost first, and its own.
     fn event(&self, calls: &[String], event: &Event);
 
-    /// Called when something happened to a flow within the call of these names, such as the end of a step.
+    /// Called when something happened to a flow within the call of these names,
+    /// such as the end of a step.
     fn step(&self, calls: &[String], event: &RunEvent<'_>);
 }
 

@@ -31,8 +31,8 @@ pub enum Input<N> {
 }
 
 impl<N: Node> Example<N> {
-    /// An example. The input is a value of the node, whose own prompt is rendered with the state of the call, or the text
-    /// of a user message.
+    /// An example. The input is a value of the node, whose own prompt is rendered
+    /// with the state of the call, or the text of a user message.
     pub fn new(input: impl ExampleInput<N>, output: N::Output) -> Self {
         Example {
             input: input.into_input(),
@@ -108,7 +108,8 @@ impl<T: Into<String>> ExampleText for T {
     }
 }
 
-/// What a function that `examples = path` names returns many of: an [`Example`], or a pair of input and output.
+/// What a function that `examples = path` names returns many of: an [`Example`], or
+/// a pair of input and output.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an example of `{N}`",
     label = "not a pair of input and output",
@@ -134,11 +135,14 @@ impl<N: Node, I: ExampleInput<N>, O: Into<N::Output>> IntoExample<N> for (I, O) 
 }
 
 impl Prompt {
-    /// Writes examples: a user message and the answer to it each, in the form that the node's answers have.
+    /// Writes examples: a user message and the answer to it each, in the form that
+    /// the node's answers have.
     ///
-    /// Of an example's node only the user message is written: its system message is there already, its history is not the
-    /// conversation's, and its examples would have no end. An output that cannot be written, or that the node could not
-    /// read as an answer, is a `prep_error` with the number of the example; validators do not run.
+    /// Of an example's node only the user message is written: its system message is
+    /// there already, its history is not the conversation's, and its examples would
+    /// have no end. An output that cannot be written, or that the node could not
+    /// read as an answer, is a `prep_error` with the number of the example;
+    /// validators do not run.
     pub fn examples<N, S, E>(&mut self, node: &N, state: &S, examples: impl FnOnce() -> E)
     where
         N: LlmNode<S>,

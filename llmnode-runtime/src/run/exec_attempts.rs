@@ -1,5 +1,6 @@
-//! A node that asks no model itself, as the attempt loop tries it: one try is one execution. The counts belong to one call,
-//! so parallel calls of the same node do not disturb each other.
+//! A node that asks no model itself, as the attempt loop tries it: one try is one
+//! execution. The counts belong to one call, so parallel calls of the same node do
+//! not disturb each other.
 
 use llmnode_model::{BoxError, BoxFuture};
 

@@ -29,7 +29,8 @@ pub(super) struct Failure {
     pub(super) cause: Option<Box<Cause>>,
 }
 
-/// What a failure comes from. In one field, and boxed, since a failure is a part of what every attempt returns.
+/// What a failure comes from. In one field, and boxed, since a failure is a part of
+/// what every attempt returns.
 pub(super) enum Cause {
     Source(BoxError),
     /// Of an execution. Only its message changes.
@@ -132,7 +133,8 @@ impl Failure {
         }
     }
 
-    /// Also true for a bad answer. `None`: the program ended the attempt, or a rate limit, for which there are gates.
+    /// Also true for a bad answer. `None`: the program ended the attempt, or a rate
+    /// limit, for which there are gates.
     pub(super) fn endpoint_answered(&self) -> Option<bool> {
         if self.category == Category::RateLimitError {
             return None;

@@ -11,8 +11,9 @@ use crate::node::Node;
 /// A fallback value under way to its place.
 pub type FallbackFuture<'a> = BoxFuture<'a, Result<(), BoxError>>;
 
-/// The expansion of `fallback = path` on a node without a state. Since the function is called here, and not in the
-/// expansion, the compiler points at the path if its signature is wrong.
+/// The expansion of `fallback = path` on a node without a state. Since the function
+/// is called here, and not in the expansion, the compiler points at the path if its
+/// signature is wrong.
 pub fn fallback<'a, N: Node, Value, Kind>(
     node: &'a N,
     error: &'a NodeError,
@@ -51,7 +52,8 @@ fn placed<'a, T: Send>(
     })
 }
 
-/// A fallback value that may have a text. Method resolution takes the first of the two traits that fits.
+/// A fallback value that may have a text. Method resolution takes the first of the
+/// two traits that fits.
 #[derive(Debug)]
 pub struct FallbackProbe<'a, T>(pub &'a T);
 

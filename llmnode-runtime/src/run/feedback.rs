@@ -89,7 +89,8 @@ fn add_lines(text: &mut String, violations: &[Violation]) {
     for violation in violations.iter().filter(|one| !one.warning) {
         let length = text.len();
         let remedy = remedy(violation);
-        // Without a path, because the request concerns the entire answer. Writing to a `String` cannot fail.
+        // Without a path, because the request concerns the entire answer. Writing
+        // to a `String` cannot fail.
         let _ = match (remedy.is_empty(), violation.path.is_empty()) {
             (true, _) => write!(text, "\n- {violation}"),
             (false, true) => write!(text, "\n- {violation}; {remedy}"),

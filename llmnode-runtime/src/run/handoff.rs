@@ -1,14 +1,20 @@
-//! A handoff: a call of a tool ends the turns of an agent, and somebody else goes on.
+//! A handoff: a call of a tool ends the turns of an agent, and somebody else goes
+//! on.
 //!
-//! It is an outcome beside the answer, and no pause: nobody decides about it, and the agent does not continue. What comes in is the
-//! round whose other tools have run; what goes out is a [`Handoff`], or the calls that wait.
+//! It is an outcome beside the answer, and no pause: nobody decides about it, and
+//! the agent does not continue. What comes in is the round whose other tools have
+//! run; what goes out is a [`Handoff`], or the calls that wait.
 //!
-//! 1. A set has tools that hand off ([`Toolset::handoff`](super::Toolset::handoff)), each to a number that means something to its
-//!    caller. Such a call runs nothing.
-//! 2. At the end of a round, [`Handoff::from_round`] looks at the calls without a result. If all of them hand off, the first one decides. If
-//!    a person has to decide about another call first, the handoffs are answered: the model may call again after that decision.
-//! 3. The turns end without an answer, and the handoff is in the [`HandoffSlot`] of the caller. Without a slot nobody can go on,
-//!    and the calls wait as those of any tool without a body do.
+//! 1. A set has tools that hand off
+//!    ([`Toolset::handoff`](super::Toolset::handoff)), each to a number that means
+//!    something to its caller. Such a call runs nothing.
+//! 2. At the end of a round, [`Handoff::from_round`] looks at the calls without a
+//!    result. If all of them hand off, the first one decides. If a person has to
+//!    decide about another call first, the handoffs are answered: the model may
+//!    call again after that decision.
+//! 3. The turns end without an answer, and the handoff is in the [`HandoffSlot`] of
+//!    the caller. Without a slot nobody can go on, and the calls wait as those of
+//!    any tool without a body do.
 
 use std::sync::{Arc, OnceLock};
 
@@ -55,8 +61,9 @@ pub struct HandoffCall {
 }
 
 impl Handoff {
-    /// The calls of a round, each with the form in which it goes back to a provider, and where those without a result hand off to.
-    /// `Err`: some wait for a person, and the handoffs among them are answered.
+    /// The calls of a round, each with the form in which it goes back to a
+    /// provider, and where those without a result hand off to. `Err`: some wait for
+    /// a person, and the handoffs among them are answered.
     pub(super) fn from_round(
         content: &str,
         carried: Option<&Arc<ProviderState>>,
@@ -104,8 +111,9 @@ impl Handoff {
         &self.call
     }
 
-    /// Returns the messages of the round, where this function answers the calls that hand off. A call whose answer is `None` stays
-    /// open, and as the model wrote it: somebody else is going to execute it.
+    /// Returns the messages of the round, where this function answers the calls
+    /// that hand off. A call whose answer is `None` stays open, and as the model
+    /// wrote it: somebody else is going to execute it.
     pub fn round(&self, answer: impl Fn(&HandoffCall) -> Option<String>) -> Vec<Message> {
         let mut calls = Vec::with_capacity(self.calls.len());
         let mut results = Vec::with_capacity(self.calls.len());

@@ -1,4 +1,5 @@
-//! The compiler's messages for methods that people look for where they are not. No type implements these traits.
+//! The compiler's messages for methods that people look for where they are not. No
+//! type implements these traits.
 
 /// `run.call(&node).tools(set)`.
 #[diagnostic::on_unimplemented(

@@ -38,7 +38,8 @@ pub trait CxInternals<'r, S: ?Sized> {
     #[must_use]
     fn with_origin<'c>(&'c self, origin: Option<&'c Origin<'c>>) -> Cx<'c, S>;
 
-    /// The calls that the node of this context made so far, with those that they made: the newest 64.
+    /// The calls that the node of this context made so far, with those that they
+    /// made: the newest 64.
     fn child_calls(&self) -> Vec<Arc<CallRecord>>;
 
     /// What a flow within a node runs on.
@@ -56,7 +57,8 @@ pub trait CxInternals<'r, S: ?Sized> {
     /// `limit_exceeded` or `timeout`.
     fn yield_in_time(&self) -> impl Future<Output = Result<(), NodeError>> + Send;
 
-    /// Lets the run's handler decide about the calls that wait. `None`: there is no handler, or it decides later.
+    /// Lets the run's handler decide about the calls that wait. `None`: there is no
+    /// handler, or it decides later.
     ///
     /// # Errors
     /// The handler panicked.
@@ -131,10 +133,11 @@ impl<'r, S: ?Sized> CxInternals<'r, S> for Cx<'r, S> {
     }
 }
 
-/// Makes a request within the call of a node, and again after failures of the transport, as the settings say.
+/// Makes a request within the call of a node, and again after failures of the
+/// transport, as the settings say.
 ///
-/// For the `exec` of a node that asks a server which is no chat model. Each try is an attempt of the node's record, under the
-/// limits of the run.
+/// For the `exec` of a node that asks a server which is no chat model. Each try is
+/// an attempt of the node's record, under the limits of the run.
 ///
 /// # Errors
 /// The last failure. A node's `exec` returns it as it is: it is not retried again.

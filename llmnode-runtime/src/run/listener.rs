@@ -1,4 +1,5 @@
-//! The channel between a call and its stream. It holds the events of one poll of the call, and no more.
+//! The channel between a call and its stream. It holds the events of one poll of
+//! the call, and no more.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -17,10 +18,12 @@ use super::event::{Event, FlowContext, Observer};
 use crate::error::NodeError;
 use crate::ledger::CallGuard;
 
-/// Written by the attempt loop, read by the stream. An observer of a flow gets each event at once instead.
+/// Written by the attempt loop, read by the stream. An observer of a flow gets each
+/// event at once instead.
 ///
-/// Both are the same task: a stream polls its call, and takes what that poll has left here. So the lock is never waited for. It is
-/// given back before an observer is told, since an observer is code of the program and may look at the stream.
+/// Both are the same task: a stream polls its call, and takes what that poll has
+/// left here. So the lock is never waited for. It is given back before an observer
+/// is told, since an observer is code of the program and may look at the stream.
 #[derive(Default)]
 pub(crate) struct Listener<'r> {
     state: Mutex<ListenerState>,
@@ -95,8 +98,9 @@ impl<'r> Listener<'r> {
         Err(NodeError::new(Category::ConfigError, message))
     }
 
-    /// A request goes out. What was shown of the one before it is void: that is said now, and not when it failed, since only now it
-    /// is known that the model begins again.
+    /// A request goes out. What was shown of the one before it is void: that is
+    /// said now, and not when it failed, since only now it is known that the model
+    /// begins again.
     pub(super) fn request_began(&self) {
         let mut state = self.lock();
         state.bytes = 0;

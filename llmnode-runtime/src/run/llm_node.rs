@@ -15,9 +15,10 @@ pub trait LlmNode<S: ?Sized>: Node {
     /// Writes the prompt.
     fn render(&self, state: &S, to: &mut Prompt);
 
-    /// Writes the values of the node's own fields, each as a user message, and its history: what tells one call of the node from
-    /// another, without texts and without the state. `false`: the node does not say. Written for nodes with tools alone, whose
-    /// conversations can wait.
+    /// Writes the values of the node's own fields, each as a user message, and its
+    /// history: what tells one call of the node from another, without texts and
+    /// without the state. `false`: the node does not say. Written for nodes with
+    /// tools alone, whose conversations can wait.
     fn own_values(&self, state: &S, to: &mut Prompt) -> bool {
         let _ = (state, to);
         false
@@ -46,8 +47,9 @@ pub trait LlmNode<S: ?Sized>: Node {
         let _ = to;
     }
 
-    /// Gives the value that takes the place of an answer at the recovery's step `fallback`; `None`: the node has none. The
-    /// error has the record of the call so far.
+    /// Gives the value that takes the place of an answer at the recovery's step
+    /// `fallback`; `None`: the node has none. The error has the record of the call
+    /// so far.
     fn fallback<'a>(
         &'a self,
         state: &'a S,

@@ -2,16 +2,22 @@
 //!
 //! Nodes come in one at a time, and results go out. The life of an item:
 //!
-//! 1. It is taken when the map has room for one more call (`map_control.rs`); the first may have to go alone (`warm_up.rs`).
-//! 2. A call asks it (`call`, below). Before each request it passes the gate, where all requests for the same endpoint, key and
-//!    model line up (`at_gate.rs`; the gate itself is `crates/llmnode-model/src/gate`).
-//! 3. A 429 closes the gate. The gate alone decides when it goes on: once the wait that the server asked for is over, one request
-//!    probes, and if that is answered, the others follow at a pace. Meanwhile the map takes no node.
-//! 4. A call that has used up its tries because of a rate limit or an outage does not fail its item: the item is put back, and
-//!    asked by another call once the gate lets it pass (`map_item.rs`). What has begun a tool continues behind it.
-//! 5. The map ends the asking if nobody was answered for `give_up_after`, or if a failure is one that no retry mends.
+//! 1. It is taken when the map has room for one more call (`map_control.rs`); the
+//!    first may have to go alone (`warm_up.rs`).
+//! 2. A call asks it (`call`, below). Before each request it passes the gate, where
+//!    all requests for the same endpoint, key and model line up (`at_gate.rs`; the
+//!    gate itself is `crates/llmnode-model/src/gate`).
+//! 3. A 429 closes the gate. The gate alone decides when it goes on: once the wait
+//!    that the server asked for is over, one request probes, and if that is
+//!    answered, the others follow at a pace. Meanwhile the map takes no node.
+//! 4. A call that has used up its tries because of a rate limit or an outage does
+//!    not fail its item: the item is put back, and asked by another call once the
+//!    gate lets it pass (`map_item.rs`). What has begun a tool continues behind it.
+//! 5. The map ends the asking if nobody was answered for `give_up_after`, or if a
+//!    failure is one that no retry mends.
 //!
-//! Who waits is never the map itself but each call, so that its deadline, its fallback and its record stay its own.
+//! Who waits is never the map itself but each call, so that its deadline, its
+//! fallback and its record stay its own.
 
 use std::borrow::Cow;
 use std::future::{Future, IntoFuture, poll_fn};
@@ -59,8 +65,9 @@ struct Shared<'r> {
     recording: Option<&'r dyn RunRecorder>,
 }
 
-/// Concurrent calls of many nodes, with a bound. They start when the map is awaited. The next node is taken from the
-/// iterator only when there is room for its call.
+/// Concurrent calls of many nodes, with a bound. They start when the map is
+/// awaited. The next node is taken from the iterator only when there is room for
+/// its call.
 ///
 /// | | |
 /// |---|---|
@@ -69,8 +76,9 @@ struct Shared<'r> {
 /// | [`stream`](Map::stream) | one result after the other in that order, in constant memory |
 /// | [`as_completed`](Map::as_completed) | one result after the other as they come, in constant memory |
 ///
-/// To stop a map gracefully, end its iterator (`nodes.take_while(|_| !stop.load(Ordering::Relaxed))`): calls under
-/// way end well, and no further call begins. Dropping the map cancels all calls under way. If the iterator panics,
+/// To stop a map gracefully, end its iterator (`nodes.take_while(|_|
+/// !stop.load(Ordering::Relaxed))`): calls under way end well, and no further call
+/// begins. Dropping the map cancels all calls under way. If the iterator panics,
 /// the next result is a `panic` error, and no further nodes are taken.
 ///
 /// ```
@@ -216,8 +224,8 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         self
     }
 
-    /// Sets what all calls of the map may spend together. The limits of its [settings](Settings::limits) apply to
-    /// each call.
+    /// Sets what all calls of the map may spend together. The limits of its
+    /// [settings](Settings::limits) apply to each call.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
@@ -269,54 +277,65 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         }
     }
 
-    /// Sets how long the map waits for a first answer, once a rate limit or an outage holds it. Then the items that wait fail
-    /// with their last error, and the nodes that are left are not asked. Default 15 minutes.
+    /// Sets how long the map waits for a first answer, once a rate limit or an
+    /// outage holds it. Then the items that wait fail with their last error, and
+    /// the nodes that are left are not asked. Default 15 minutes.
     pub fn give_up_after(mut self, time: Duration) -> Self {
         self.give_up_after = time;
         self
     }
 
-    /// With a journal (`resume` of the feature `journal`): asks anew, although no first request of the map is among those that
-    /// the journal has answers to. By default that is a `config_error` before anything is sent, with what the answers cost: a
-    /// word changed in a prompt makes a map pay for everything again.
+    /// With a journal (`resume` of the feature `journal`): asks anew, although no
+    /// first request of the map is among those that the journal has answers to. By
+    /// default that is a `config_error` before anything is sent, with what the
+    /// answers cost: a word changed in a prompt makes a map pay for everything
+    /// again.
     pub fn allow_changes(mut self) -> Self {
         self.allows_changes = true;
         self
     }
 
-    /// Asks on after a failure that no retry mends. By default, the first `api_key_error`, `quota_error`, `not_found` of the
-    /// model, or `limit_exceeded` of the map's own limits ends the asking: each node that is left fails with that category,
-    /// unless it has a fallback. Of an endpoint, a key and a model, the others are asked.
+    /// Asks on after a failure that no retry mends. By default, the first
+    /// `api_key_error`, `quota_error`, `not_found` of the model, or
+    /// `limit_exceeded` of the map's own limits ends the asking: each node that is
+    /// left fails with that category, unless it has a fallback. Of an endpoint, a
+    /// key and a model, the others are asked.
     pub fn keep_going(mut self) -> Self {
         self.keeps_going = true;
         self
     }
 
-    /// Sets whether the first item goes alone until its answer begins, so that all others read from the provider's cache what it
-    /// has written. Default: in maps with ten times as many items as run at once, where the model's provider keeps what the items
-    /// share. A failure of the first item ends the wait, and so do 30 seconds.
+    /// Sets whether the first item goes alone until its answer begins, so that all
+    /// others read from the provider's cache what it has written. Default: in maps
+    /// with ten times as many items as run at once, where the model's provider
+    /// keeps what the items share. A failure of the first item ends the wait, and
+    /// so do 30 seconds.
     pub fn warm_cache(mut self, first_alone: bool) -> Self {
         self.warm_cache = Some(first_alone);
         self
     }
 
-    /// Asks by the batch API of the model's provider: the requests of the map are sent together, and answered within a day, for
-    /// about half the price (what it is for a model stands in the run's [prices](crate::Run::with_prices)). Everything else is
-    /// as ever: types, validators, limits, fallbacks. A correction joins the next batch.
+    /// Asks by the batch API of the model's provider: the requests of the map are
+    /// sent together, and answered within a day, for about half the price (what it
+    /// is for a model stands in the run's [prices](crate::Run::with_prices)).
+    /// Everything else is as ever: types, validators, limits, fallbacks. A
+    /// correction joins the next batch.
     ///
-    /// Needs the feature `batch`, a model that has such an API (`OpenAi`, `Anthropic` or `Gemini` at their providers' own hosts),
-    /// and a journal (`resume`): a batch outlives its process, and the next one goes on with it. Otherwise every call fails with
-    /// a `config_error` before anything is sent.
+    /// Needs the feature `batch`, a model that has such an API (`OpenAi`,
+    /// `Anthropic` or `Gemini` at their providers' own hosts), and a journal
+    /// (`resume`): a batch outlives its process, and the next one goes on with it.
+    /// Otherwise every call fails with a `config_error` before anything is sent.
     ///
-    /// [`concurrency`](Map::concurrency) says how many calls do something else than wait. Deadlines and timeouts of calls bound
-    /// what they do besides waiting.
+    /// [`concurrency`](Map::concurrency) says how many calls do something else than
+    /// wait. Deadlines and timeouts of calls bound what they do besides waiting.
     pub fn batch_api(mut self, api: BatchApi) -> Self {
         self.batch_api = Some(api);
         self
     }
 
     setters! {
-        /// Sets the model that every call asks: a name registered on the run, or else the provider's id.
+        /// Sets the model that every call asks: a name registered on the run, or
+        /// else the provider's id.
         model: impl Into<Cow<'static, str>>,
         /// Sets the sampling temperature of every call, 0 or more.
         temperature: f64,
@@ -350,21 +369,23 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         self
     }
 
-    /// Calls this function as each call ends, and when requests begin or cease to be held, for a progress bar. It should be
-    /// quick. A panic in it is logged under `llmnode::hook` and changes nothing.
+    /// Calls this function as each call ends, and when requests begin or cease to
+    /// be held, for a progress bar. It should be quick. A panic in it is logged
+    /// under `llmnode::hook` and changes nothing.
     pub fn on_progress(mut self, callback: impl FnMut(&BatchProgress) + Send + 'r) -> Self {
         self.on_progress = Some(Box::new(callback));
         self
     }
 
-    /// Records every call of the map, and all calls within: `Recording` of the feature `page` shows them as a page.
+    /// Records every call of the map, and all calls within: `Recording` of the
+    /// feature `page` shows them as a page.
     pub fn record(mut self, recording: &'r dyn RunRecorder) -> Self {
         self.recording = Some(recording);
         self
     }
 
-    /// Returns all outputs, or the first error. [`NodeError::item`] says which node failed. The other calls are
-    /// cancelled.
+    /// Returns all outputs, or the first error. [`NodeError::item`] says which node
+    /// failed. The other calls are cancelled.
     ///
     /// # Errors
     /// The error of the call that failed first.
@@ -372,8 +393,9 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         self.bounded().try_all_as(|report| report.value).await
     }
 
-    /// Returns one result at a time, in the order of the nodes. Memory does not grow with their number. A result that
-    /// waits for an earlier one keeps its place.
+    /// Returns one result at a time, in the order of the nodes. Memory does not
+    /// grow with their number. A result that waits for an earlier one keeps its
+    /// place.
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;
@@ -399,8 +421,8 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         Results::new(move |cx| results.poll(cx).map(|next| next.map(value)))
     }
 
-    /// Returns one result at a time as the calls end, with the index of its node. Memory does not grow with the
-    /// number of nodes.
+    /// Returns one result at a time as the calls end, with the index of its node.
+    /// Memory does not grow with the number of nodes.
     pub fn as_completed(self) -> Results<'r, (usize, Result<T, NodeError>)> {
         let mut bounded = self.bounded();
         let value = |(index, outcome)| (index, value(outcome));
@@ -453,7 +475,8 @@ impl<'r, T: Send + 'r> Map<'r, T> {
     }
 }
 
-/// What asks the items of a map by batches. A deadline of the calls is a fault of it, which each of them then reports.
+/// What asks the items of a map by batches. A deadline of the calls is a fault of
+/// it, which each of them then reports.
 fn batch_pool(
     api: BatchApi,
     core: &RunCore,
@@ -472,11 +495,14 @@ fn batch_pool(
 
 /// Asks an item, by one call after the other. One round of the loop:
 ///
-/// 1. Once a call of the map had to wait at a gate, items wait there before their calls begin: no deadline runs meanwhile.
-/// 2. If the map has ended by then, the item has the error of its last call, which says more than that the map ended.
-/// 3. A new call asks. It has a record and a deadline of its own; an agent continues behind the tools that have run.
-/// 4. An outcome that stays is returned. Else the journal is told that the item is put back, before the next call looks for
-///    its conversation there.
+/// 1. Once a call of the map had to wait at a gate, items wait there before their
+///    calls begin: no deadline runs meanwhile.
+/// 2. If the map has ended by then, the item has the error of its last call, which
+///    says more than that the map ended.
+/// 3. A new call asks. It has a record and a deadline of its own; an agent
+///    continues behind the tools that have run.
+/// 4. An outcome that stays is returned. Else the journal is told that the item is
+///    put back, before the next call looks for its conversation there.
 fn call<'r, S, N>(
     core: &'r RunCore,
     caller: Caller<'r>,
@@ -551,14 +577,15 @@ where
     })
 }
 
-/// Whether nothing is left of what the map may spend. Ask it of a map that has limits: one without may have another in it that has
-/// some.
+/// Whether nothing is left of what the map may spend. Ask it of a map that has
+/// limits: one without may have another in it that has some.
 fn ends_map(error: &NodeError) -> bool {
     error.category() == Category::LimitExceeded && is_of_map(error.message())
 }
 
-/// Polls the call of an item. While the other items wait for this one to warm the provider's cache, its time is bounded: then they
-/// go on, and so does it. The clock is only asked while they wait, so that no other call pays for it.
+/// Polls the call of an item. While the other items wait for this one to warm the
+/// provider's cache, its time is bounded: then they go on, and so does it. The
+/// clock is only asked while they wait, so that no other call pays for it.
 async fn while_it_warms_up<F: Future>(control: &MapControl, call: F) -> F::Output {
     let mut call = pin!(call);
     // Set by the first poll that finds the others waiting.

@@ -1,8 +1,10 @@
 //! When a map takes its next node, and what ends the taking.
 //!
-//! In: how the attempts of its calls ended, and who of them waits at a gate. Out: whether there is room for one more call,
-//! and whether a call may ask at all. A map begins with few calls in flight and adds one for each success. While one of its
-//! calls waits at a gate, it takes no node. What no retry mends, such as a bad key, ends the asking for that gate.
+//! In: how the attempts of its calls ended, and who of them waits at a gate. Out:
+//! whether there is room for one more call, and whether a call may ask at all. A
+//! map begins with few calls in flight and adds one for each success. While one of
+//! its calls waits at a gate, it takes no node. What no retry mends, such as a bad
+//! key, ends the asking for that gate.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -24,7 +26,8 @@ use crate::error::NodeError;
 /// How many calls a map has in flight at first.
 const FIRST: usize = 8;
 
-/// So many may wait in an outage, however few run at once: then not all of them are such as fail by themselves.
+/// So many may wait in an outage, however few run at once: then not all of them are
+/// such as fail by themselves.
 const OTHERS_TELL: usize = 8;
 
 /// From so many items on, a second request with the same beginning is as good as certain.
@@ -130,14 +133,16 @@ impl MapControl {
         in_flight < window.max(OTHERS_TELL) && self.probes_fail()
     }
 
-    /// Whether it seems to be an outage, and those who wait may be the only ones whose requests fail. The more others wait with
-    /// them, the sooner one of those probes.
+    /// Whether it seems to be an outage, and those who wait may be the only ones
+    /// whose requests fail. The more others wait with them, the sooner one of those
+    /// probes.
     fn probes_fail(&self) -> bool {
         self.gate()
             .is_some_and(|gate| gate.failed_probes() > 0 && !gate.is_limited())
     }
 
-    /// Whether the next node is taken only when the last one has passed its gate, so that maps which share a gate take turns.
+    /// Whether the next node is taken only when the last one has passed its gate,
+    /// so that maps which share a gate take turns.
     pub(super) fn takes_one_by_one(&self) -> bool {
         self.has_waited.load(Ordering::Relaxed)
     }
@@ -250,7 +255,8 @@ impl MapControl {
         &self.changes
     }
 
-    /// Whether all calls in flight wait to see whether the journal knows one of them, and none is known: then that is settled.
+    /// Whether all calls in flight wait to see whether the journal knows one of
+    /// them, and none is known: then that is settled.
     pub(super) fn settles_changes(&self, in_flight: usize) -> bool {
         let Some(refused) = self.changes.decide(in_flight) else {
             return false;

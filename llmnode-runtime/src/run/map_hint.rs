@@ -1,4 +1,5 @@
-//! The compiler's messages for `run.map(texts)`, and for `for result in run.map(nodes)` without `.await`.
+//! The compiler's messages for `run.map(texts)`, and for `for result in
+//! run.map(nodes)` without `.await`.
 
 use super::map::Map;
 use super::node::Exec;
@@ -12,7 +13,8 @@ use crate::error::NodeError;
 )]
 pub trait Awaited {}
 
-/// Takes the map's place in the bound. With a bound on the map itself, rustc would only report that it is not an iterator.
+/// Takes the map's place in the bound. With a bound on the map itself, rustc would
+/// only report that it is not an iterator.
 pub struct Unawaited<T>(T);
 
 #[doc(hidden)]
@@ -27,7 +29,8 @@ where
     }
 }
 
-/// What `run.map` calls. One trait with the output as its parameter: two bounds would be two errors for what is no node.
+/// What `run.map` calls. One trait with the output as its parameter: two bounds
+/// would be two errors for what is no node.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a node that runs with the state `{S}`",
     label = "these are not nodes of this state",

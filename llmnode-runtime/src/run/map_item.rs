@@ -1,7 +1,9 @@
-//! One item of a map: what its calls met at the gates, and whether it is put back after it failed.
+//! One item of a map: what its calls met at the gates, and whether it is put back
+//! after it failed.
 //!
-//! An item is asked by one call after the other, until one of them has an outcome that stays. A call that failed because of
-//! a rate limit or an outage is no such outcome: the item waits for the gate and is asked again, by a call of its own.
+//! An item is asked by one call after the other, until one of them has an outcome
+//! that stays. A call that failed because of a rate limit or an outage is no such
+//! outcome: the item waits for the gate and is asked again, by a call of its own.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -17,7 +19,8 @@ use crate::prompt::EarlyValue;
 
 const BYTES_OF_A_TOKEN: usize = 4;
 
-/// An item that is refused so often while others are answered fails: its request alone may be above the limit.
+/// An item that is refused so often while others are answered fails: its request
+/// alone may be above the limit.
 const MOST_OVERTAKEN: u32 = 10;
 /// The same for one that gets no answer: that others do says that it is no outage.
 const MOST_OVERTAKEN_UNANSWERED: u32 = 1;
@@ -43,7 +46,8 @@ struct ItemState {
     put_back: u32,
     /// When its requests began to fail. Set anew whenever it is overtaken.
     failing_since: Option<Instant>,
-    /// How often a request of another item, sent after that, was answered while its own still failed.
+    /// How often a request of another item, sent after that, was answered while its
+    /// own still failed.
     overtaken: u32,
 }
 
@@ -79,7 +83,8 @@ impl<'r> MapItem<'r> {
         self.control.has_many() || self.around.is_some_and(MapItem::is_of_many)
     }
 
-    /// A request of it is about to be sent. `keeps`: whether what it shares with those of other items is kept.
+    /// A request of it is about to be sent. `keeps`: whether what it shares with
+    /// those of other items is kept.
     pub(super) fn asks(&self, keeps: &dyn Fn() -> bool) {
         self.control.warm_up().asks(keeps);
         if let Some(around) = self.around {
@@ -199,7 +204,8 @@ impl<'r> MapItem<'r> {
         lock(&self.state).put_back
     }
 
-    /// After a failure of its call: whether the item is asked again. Returns the conversations that its call had.
+    /// After a failure of its call: whether the item is asked again. Returns the
+    /// conversations that its call had.
     pub(super) async fn put_back(&self, failed: &FailedCall<'_>) -> Option<Vec<String>> {
         if !self.may_be_put_back(failed) {
             return None;
@@ -221,7 +227,8 @@ impl<'r> MapItem<'r> {
         let is_overtaken = state
             .failing_since
             .is_some_and(|since| gate.has_answered_since(since));
-        // Its first call may have had one attempt left when the server came back, so that call does not count.
+        // Its first call may have had one attempt left when the server came back,
+        // so that call does not count.
         if state.put_back > 0 && is_overtaken {
             state.overtaken += 1;
             state.failing_since = Some(self.control.clock().now());

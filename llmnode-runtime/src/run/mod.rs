@@ -1,20 +1,27 @@
-//! Running nodes: the run, one call of a node, many calls, and the attempt loop beneath them.
+//! Running nodes: the run, one call of a node, many calls, and the attempt loop
+//! beneath them.
 //!
-//! A node and the settings of its call come in; its output goes out, or an error with the record of what was spent. From the
-//! outside in:
+//! A node and the settings of its call come in; its output goes out, or an error
+//! with the record of what was spent. From the outside in:
 //!
-//! 1. `call.rs` opens the record of the call, which ends with the call however that ends, and executes the node
-//!    (`erased_exec.rs`). `map.rs` makes many calls side by side.
-//! 2. `typed_node.rs` prepares a node that asks a model: settings, schema, tools, prompt. This is done once for a call, so that
-//!    all of its requests begin alike.
-//! 3. `attempt_loop.rs` tries until there is an output or nothing more to try. No other loop retries.
-//! 4. `model_attempts.rs` is one try: an answer that the journal has is taken; else the request passes its gate.
-//! 5. `attempt.rs` is the request: room under the limits, the record, the answer, the judgement on it. `policies` say what is
-//!    done about answers that need more than that.
+//! 1. `call.rs` opens the record of the call, which ends with the call however that
+//!    ends, and executes the node (`erased_exec.rs`). `map.rs` makes many calls
+//!    side by side.
+//! 2. `typed_node.rs` prepares a node that asks a model: settings, schema, tools,
+//!    prompt. This is done once for a call, so that all of its requests begin
+//!    alike.
+//! 3. `attempt_loop.rs` tries until there is an output or nothing more to try. No
+//!    other loop retries.
+//! 4. `model_attempts.rs` is one try: an answer that the journal has is taken; else
+//!    the request passes its gate.
+//! 5. `attempt.rs` is the request: room under the limits, the record, the answer,
+//!    the judgement on it. `policies` say what is done about answers that need more
+//!    than that.
 //! 6. `tools` executes the calls of an answer; their results begin the next turn.
 //!
-//! A model is asked again for five reasons, and each is counted against something else. The failure's stack decides
-//! (`settings/recovery`), by its category and by what the provider's client or a policy says of it:
+//! A model is asked again for five reasons, and each is counted against something
+//! else. The failure's stack decides (`settings/recovery`), by its category and by
+//! what the provider's client or a policy says of it:
 //!
 //! | the next request is | because | counted against |
 //! |---|---|---|
@@ -24,8 +31,9 @@
 //! | a turn | tools have results | the turns that the node allows |
 //! | for the fallback model | the stack says so | nothing: all counts begin anew, apart from turns |
 //!
-//! Most of the room knows no types of the program, so that it is compiled once. Its futures are a part of each call's, which is
-//! why some are boxed and others are not: the comments beside them say which calls must not pay for them.
+//! Most of the room knows no types of the program, so that it is compiled once. Its
+//! futures are a part of each call's, which is why some are boxed and others are
+//! not: the comments beside them say which calls must not pay for them.
 
 mod arc_state;
 mod at_gate;

@@ -1,15 +1,20 @@
 //! A node that asks models, as the attempt loop tries it: one try is one request.
 //!
-//! In comes the node's request; out goes a value that the node keeps, or the failure of the last try. On the way:
+//! In comes the node's request; out goes a value that the node keeps, or the
+//! failure of the last try. On the way:
 //!
-//! 1. an answer that an earlier process has journaled is taken in place of a request (`replay`);
+//! 1. an answer that an earlier process has journaled is taken in place of a
+//!    request (`replay`);
 //! 2. a conversation that is too long for the model is compacted (`compact`);
-//! 3. the request passes the gate of its endpoint, and the gate learns how it ended (`gate`);
+//! 3. the request passes the gate of its endpoint, and the gate learns how it ended
+//!    (`gate`);
 //! 4. `run/attempt.rs` makes the request and judges the answer;
 //! 5. calls of tools are executed, and their results begin the next turn (`turns`);
-//! 6. after a failure, the next request is prepared as the loop decided (`next_request`).
+//! 6. after a failure, the next request is prepared as the loop decided
+//!    (`next_request`).
 //!
-//! `conversation` is how all of this leaves a call that waits or fails, and comes back.
+//! `conversation` is how all of this leaves a call that waits or fails, and comes
+//! back.
 
 mod compact;
 mod conversation;
@@ -211,9 +216,10 @@ impl Attempts for ModelAttempts<'_, '_> {
         self.plan.context.core.model_name(&self.target, self.model)
     }
 
-    /// Another model continues from the last whole turn. Rounds of tools are kept, since their tools have run. What was said
-    /// of bad answers is not: the other model did not write them, what its provider put beside them is of no use elsewhere, and
-    /// its tries are counted anew.
+    /// Another model continues from the last whole turn. Rounds of tools are kept,
+    /// since their tools have run. What was said of bad answers is not: the other
+    /// model did not write them, what its provider put beside them is of no use
+    /// elsewhere, and its tries are counted anew.
     fn change_model(&mut self, name: &str) -> Result<(), NodeError> {
         self.plan
             .context
@@ -227,7 +233,8 @@ impl Attempts for ModelAttempts<'_, '_> {
         }
         self.answers = Repetition::default();
         self.request.messages.truncate(self.stable_len);
-        // Asked of the model before, for its last try. Where it is the last turn, the policies ask it of this one, too.
+        // Asked of the model before, for its last try. Where it is the last turn,
+        // the policies ask it of this one, too.
         self.request.answer_now = false;
         self.plan_request(AttemptKind::FallbackModel);
         self.target.apply_to(&mut self.request, &self.plan.settings)

@@ -1,8 +1,10 @@
 //! Whether a corrected answer is the bound that a complaint named.
 //!
-//! A complaint has to name a bound ("must be at least 15"), and a small model copies it. In come the complaints of a turn, as
-//! they were told, and at last the answer that was accepted. A value of it that stands in a complaint about its own place is
-//! flagged; what the complaint says it *was* is not in the answer any more, or it would be refused again.
+//! A complaint has to name a bound ("must be at least 15"), and a small model
+//! copies it. In come the complaints of a turn, as they were told, and at last the
+//! answer that was accepted. A value of it that stands in a complaint about its own
+//! place is flagged; what the complaint says it *was* is not in the answer any
+//! more, or it would be refused again.
 
 use llmnode_reader::internal::WRAPPER;
 use llmnode_reader::{Reader, Violation};

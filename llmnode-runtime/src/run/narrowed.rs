@@ -1,8 +1,10 @@
 //! Corrections whose schema allows only what a check listed.
 //!
-//! In: the violations of a bad answer, of which some list what is allowed. Out: a schema for the correction that allows nothing else at
-//! these places, on a server that enforces it. A list is taken out of the complaint, since the schema says it. If the model breaks a
-//! narrowed place all the same, the server does not enforce the schema there, and the list goes back into words.
+//! In: the violations of a bad answer, of which some list what is allowed. Out: a
+//! schema for the correction that allows nothing else at these places, on a server
+//! that enforces it. A list is taken out of the complaint, since the schema says
+//! it. If the model breaks a narrowed place all the same, the server does not
+//! enforce the schema there, and the list goes back into words.
 
 use std::sync::Arc;
 

@@ -8,10 +8,12 @@ use super::cx::Cx;
 use crate::error::NodeError;
 use crate::node::Node;
 
-/// A node that runs with a state of type `S`. Calls on several threads may read one node and one state, so both are
-/// `Sync`; of the state, `N: Exec<S>` says so itself.
+/// A node that runs with a state of type `S`. Calls on several threads may read one
+/// node and one state, so both are `Sync`; of the state, `N: Exec<S>` says so
+/// itself.
 ///
-/// A node without a model implements it by hand, and may call other nodes through the context:
+/// A node without a model implements it by hand, and may call other nodes through
+/// the context:
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -46,27 +48,34 @@ use crate::node::Node;
 pub trait Exec<S: ?Sized>:
     Node + Sized + Sync + Reads<S, State = S> + Reads<S, State: Sync>
 {
-    /// Runs the node once. [`Run::call`](crate::Run::call) calls it, and calls it again after an error as often as
-    /// `attempts` says ([`Settings::attempts`](crate::Settings), [`Call::attempts`](crate::Call::attempts)); by
-    /// default, never. A panic or another error of the group stop ends the call at once. A failed call within is not
-    /// repeated: its own settings say how often it was tried.
+    /// Runs the node once. [`Run::call`](crate::Run::call) calls it, and calls it
+    /// again after an error as often as `attempts` says
+    /// ([`Settings::attempts`](crate::Settings),
+    /// [`Call::attempts`](crate::Call::attempts)); by default, never. A panic or
+    /// another error of the group stop ends the call at once. A failed call within
+    /// is not repeated: its own settings say how often it was tried.
     ///
     /// # Errors
-    /// Any error. It becomes an [`exec_error`](crate::Category::ExecError). A [`NodeError`] keeps its category, and
-    /// so does an error whose [`source`](std::error::Error::source)s lead to the [`NodeError`] of a failed call.
-    /// thiserror's `#[error(transparent)]` and [`std::io::Error::other`] hide theirs.
+    /// Any error. It becomes an [`exec_error`](crate::Category::ExecError). A
+    /// [`NodeError`] keeps its category, and so does an error whose
+    /// [`source`](std::error::Error::source)s lead to the [`NodeError`] of a failed
+    /// call. thiserror's `#[error(transparent)]` and [`std::io::Error::other`] hide
+    /// theirs.
     fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<Self::Output, BoxError>> + Send;
 
-    /// How a node that asks a model runs into the place of its output, without a future of its own. `exec` is the same as a
-    /// future, for programs that call it.
+    /// How a node that asks a model runs into the place of its output, without a
+    /// future of its own. `exec` is the same as a future, for programs that call
+    /// it.
     #[doc(hidden)]
     const ASKS: Asks<Self, S> = None;
 
-    /// Returns a value in place of the output when the last execution of a node without a model has failed. The
-    /// ledger marks the call as [`used_fallback`](crate::CallRecord::used_fallback). The default returns the error.
+    /// Returns a value in place of the output when the last execution of a node
+    /// without a model has failed. The ledger marks the call as
+    /// [`used_fallback`](crate::CallRecord::used_fallback). The default returns the
+    /// error.
     ///
-    /// It runs once, after every error but those of the group stop (a panic, an abort, a limit, ..). A node that asks
-    /// a model has `fallback = path` instead.
+    /// It runs once, after every error but those of the group stop (a panic, an
+    /// abort, a limit, ..). A node that asks a model has `fallback = path` instead.
     ///
     /// # Errors
     /// The given error, or another one.
@@ -89,8 +98,9 @@ pub type Asks<N, S> = Option<
     ) -> BoxFuture<'a, Result<(), BoxError>>,
 >;
 
-/// A state that is `Sync`, as a fact that follows from `Exec`: the compiler asks for it where a node names its state, and not
-/// again in each place that calls the node. Every type implements it.
+/// A state that is `Sync`, as a fact that follows from `Exec`: the compiler asks
+/// for it where a node names its state, and not again in each place that calls the
+/// node. Every type implements it.
 pub trait Reads<S: ?Sized> {
     /// The state.
     type State: ?Sized;

@@ -1,5 +1,5 @@
-//! A request that is not a chat, such as one for embeddings, as the attempt loop tries it. It counts in limits, ledger and
-//! spans as any other.
+//! A request that is not a chat, such as one for embeddings, as the attempt loop
+//! tries it. It counts in limits, ledger and spans as any other.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -44,8 +44,8 @@ pub trait OtherRequest: Send + Sync {
     /// The size of the texts that are sent, in bytes.
     fn bytes(&self) -> u64;
 
-    /// Sends the request once and keeps the response. The completion has no text: it says what was used, and which model
-    /// answered.
+    /// Sends the request once and keeps the response. The completion has no text:
+    /// it says what was used, and which model answered.
     fn send<'a>(
         &'a self,
         id: AttemptId,

@@ -1,8 +1,10 @@
 //! Nodes side by side: a tuple of nodes is a node.
 //!
-//! Each node of the tuple is a call of its own, with a record and the settings that the tuple passes on. All are polled by the one
-//! task that polls the tuple, so they share the state by reference, and to drop the tuple drops them all. The first error is the
-//! tuple's; what the other calls have spent by then is in their records.
+//! Each node of the tuple is a call of its own, with a record and the settings that
+//! the tuple passes on. All are polled by the one task that polls the tuple, so
+//! they share the state by reference, and to drop the tuple drops them all. The
+//! first error is the tuple's; what the other calls have spent by then is in their
+//! records.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -57,7 +59,8 @@ impl<T: Send> PollBranch for Branch<'_, T> {
     }
 }
 
-/// Without the types of the nodes, so that it is compiled once: `try_join!` would be compiled for each tuple.
+/// Without the types of the nodes, so that it is compiled once: `try_join!` would
+/// be compiled for each tuple.
 async fn all(mut branches: Vec<&mut dyn PollBranch>) -> Result<(), NodeError> {
     poll_fn(|cx| {
         let mut outcome = Poll::Ready(Ok(()));
@@ -75,7 +78,8 @@ async fn all(mut branches: Vec<&mut dyn PollBranch>) -> Result<(), NodeError> {
     .await
 }
 
-/// Executes the nodes of a tuple concurrently, as separate calls on one state. The first error cancels the others.
+/// Executes the nodes of a tuple concurrently, as separate calls on one state. The
+/// first error cancels the others.
 macro_rules! side_by_side {
     ($($N:ident $n:tt),+) => {
         #[diagnostic::do_not_recommend]

@@ -79,8 +79,9 @@ pub(super) async fn pass(passing: Passing<'_>) -> Result<Ticket, NotPassed> {
     }
 }
 
-/// Waits before the next call of an item while its gate is closed: no deadline runs meanwhile. Where the map gives up, the call
-/// itself fails for that, or falls back.
+/// Waits before the next call of an item while its gate is closed: no deadline runs
+/// meanwhile. Where the map gives up, the call itself fails for that, or falls
+/// back.
 pub(super) async fn wait_before_call(item: &MapItem<'_>) {
     let Some(gate) = item.gate().filter(|gate| gate.closed_until().is_some()) else {
         return;

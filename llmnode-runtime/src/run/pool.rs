@@ -58,7 +58,8 @@ mod tests {
 
     use super::*;
 
-    /// Pending as often as it says, and how it wakes itself each time: at once, from another task, or twice.
+    /// Pending as often as it says, and how it wakes itself each time: at once,
+    /// from another task, or twice.
     async fn restless(wakes: Vec<u8>) {
         for how in wakes {
             let mut pending = true;

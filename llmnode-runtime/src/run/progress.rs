@@ -15,19 +15,23 @@ pub struct BatchProgress {
     pub done: usize,
     /// How many of them failed.
     pub failed: usize,
-    /// How many items there are. `None` if the iterator or stream does not know: `take_while` and `filter` do not.
+    /// How many items there are. `None` if the iterator or stream does not know:
+    /// `take_while` and `filter` do not.
     pub total: Option<usize>,
     /// How many items are under way.
     pub in_flight: usize,
-    /// Until when requests are held back at least, by the run's clock: after a rate limit or in an outage. `None`: they are
-    /// not. A batch of flows does not say.
+    /// Until when requests are held back at least, by the run's clock: after a rate
+    /// limit or in an outage. `None`: they are not. A batch of flows does not say.
     pub held: Option<Instant>,
-    /// How many items wait for an answer of a [batch](crate::BatchApi), or for the batch to be sent.
+    /// How many items wait for an answer of a [batch](crate::BatchApi), or for the
+    /// batch to be sent.
     pub waiting: usize,
     /// In how many batches they wait that are under way now.
     pub batches: usize,
-    /// How many rounds of batches it takes, one after the other, since a limit holds fewer items at once than there are, by the most
-    /// that they can use. Told when the first is sent. `None`: no limit forces more than one, or `total` is not known.
+    /// How many rounds of batches it takes, one after the other, since a limit
+    /// holds fewer items at once than there are, by the most that they can use.
+    /// Told when the first is sent. `None`: no limit forces more than one, or
+    /// `total` is not known.
     pub forced_batches: Option<usize>,
     /// The time since the first item was taken, by the run's clock.
     pub elapsed: Duration,
@@ -90,13 +94,15 @@ impl<'r> ProgressCounter<'r> {
         self.report();
     }
 
-    /// Sets how many items are under way, and until when they are held back. Returns whether that is another time than before.
+    /// Sets how many items are under way, and until when they are held back.
+    /// Returns whether that is another time than before.
     pub fn update(&mut self, in_flight: usize, held: Option<Instant>) -> bool {
         self.so_far.in_flight = in_flight;
         std::mem::replace(&mut self.so_far.held, held) != held
     }
 
-    /// Sets how many items a limit holds at once. Returns whether that forces several batches, which was not known before.
+    /// Sets how many items a limit holds at once. Returns whether that forces
+    /// several batches, which was not known before.
     pub(super) fn limit_holds(&mut self, items: usize) -> bool {
         let Some(total) = self.so_far.total else {
             return false;
@@ -115,7 +121,8 @@ impl<'r> ProgressCounter<'r> {
         true
     }
 
-    /// Sets how many items wait in how many batches. Returns whether there are more or fewer batches than before.
+    /// Sets how many items wait in how many batches. Returns whether there are more
+    /// or fewer batches than before.
     pub(super) fn update_batches(&mut self, waiting: usize, batches: usize) -> bool {
         self.so_far.waiting = waiting;
         std::mem::replace(&mut self.so_far.batches, batches) != batches

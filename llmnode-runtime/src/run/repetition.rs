@@ -11,7 +11,8 @@ use super::failure::Failure;
 #[derive(Default)]
 pub(super) struct Repetition {
     last: Option<[u8; 32]>,
-    /// The model was told what is wrong with it. An answer that was only asked for again may come again.
+    /// The model was told what is wrong with it. An answer that was only asked for
+    /// again may come again.
     was_told: bool,
 }
 

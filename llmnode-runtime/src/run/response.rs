@@ -35,7 +35,8 @@ impl Response {
         }
     }
 
-    /// Whether more may have followed. With less padding, further objects may stand on lines of their own.
+    /// Whether more may have followed. With less padding, further objects may stand
+    /// on lines of their own.
     pub(super) fn is_cut(&self) -> bool {
         self.was_stopped && self.padding < PADDING
     }

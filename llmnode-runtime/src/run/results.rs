@@ -13,8 +13,9 @@ use crate::error::NodeError;
 
 type Next<'r, I> = dyn FnMut(&mut Context<'_>) -> Poll<Option<I>> + Send + 'r;
 
-/// The results of a map, one at a time: in the order of its nodes ([`Map::stream`](crate::Map::stream)), or as its
-/// calls end, with the index of each node ([`Map::as_completed`](crate::Map::as_completed)). It is also a
+/// The results of a map, one at a time: in the order of its nodes
+/// ([`Map::stream`](crate::Map::stream)), or as its calls end, with the index of
+/// each node ([`Map::as_completed`](crate::Map::as_completed)). It is also a
 /// [`Stream`](futures_core::Stream). Dropping it cancels all calls under way.
 #[must_use = "a map does nothing until its results are asked for"]
 pub struct Results<'r, I>(Box<Next<'r, I>>);
@@ -44,8 +45,9 @@ impl<I> fmt::Debug for Results<'_, I> {
     }
 }
 
-/// Puts the results of a map in order. One that waits for an earlier one keeps its place among those under way, so that memory does
-/// not grow behind an item that takes long.
+/// Puts the results of a map in order. One that waits for an earlier one keeps its
+/// place among those under way, so that memory does not grow behind an item that
+/// takes long.
 pub(super) struct InOrder<'r, T> {
     bounded: BoundedFutures<'r, Result<T, NodeError>>,
     /// From the next result on; `None`: still running.

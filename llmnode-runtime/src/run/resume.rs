@@ -70,7 +70,8 @@ impl<'r> Origin<'r> {
         }
     }
 
-    /// Keeps several agents of one function apart: each numbers its own calls. `~+1` cannot be an id: ids escape `~`.
+    /// Keeps several agents of one function apart: each numbers its own calls.
+    /// `~+1` cannot be an id: ids escape `~`.
     pub(super) fn around(&self) -> Option<String> {
         let (_, path) = self.tool.as_ref()?;
         Some(match self.agents.fetch_add(1, Ordering::Relaxed) {
@@ -128,7 +129,8 @@ impl<'r> Origin<'r> {
             ));
         }
         if let Err(fault) = self.belongs(conversation, now, node) {
-            // A repeated function may call one node several times, and so may a step with journaled answers.
+            // A repeated function may call one node several times, and so may a
+            // step with journaled answers.
             let one_of_several = further_in && (self.tool.is_some() || now.root.is_some());
             return if one_of_several { Ok(None) } else { Err(fault) };
         }
@@ -237,7 +239,8 @@ pub(super) fn fingerprint(request: &Request, prompt: usize) -> String {
         .iter()
         .map(shown::tool_as_shown)
         .collect();
-    // How an earlier call was cached is no part of what is asked, and neither is what was found for it.
+    // How an earlier call was cached is no part of what is asked, and neither is
+    // what was found for it.
     let messages = messages.get(..prompt).map(|messages| {
         let unsent = |message: &Message| message.clone().answering(None).finding(None);
         messages.iter().map(unsent).collect::<Vec<_>>()

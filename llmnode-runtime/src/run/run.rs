@@ -95,8 +95,8 @@ impl<S> Run<S> {
         self.model_with(name, model, Settings::new())
     }
 
-    /// Registers another model with settings of its own: an id, a temperature, fields of the request that other
-    /// models do not know.
+    /// Registers another model with settings of its own: an id, a temperature,
+    /// fields of the request that other models do not know.
     #[must_use]
     pub fn model_with(
         mut self,
@@ -110,16 +110,18 @@ impl<S> Run<S> {
         self
     }
 
-    /// Sets the settings of all calls that do not override them. They are stronger than a node's attributes:
-    /// [`with_defaults`](Self::with_defaults) sets weaker ones.
+    /// Sets the settings of all calls that do not override them. They are stronger
+    /// than a node's attributes: [`with_defaults`](Self::with_defaults) sets weaker
+    /// ones.
     #[must_use]
     pub fn with_settings(mut self, settings: Settings) -> Self {
         Arc::make_mut(&mut self.core).settings = settings;
         self
     }
 
-    /// Sets what holds where neither the call, nor the model, nor the run, nor the node says anything: a service sets
-    /// `attempt_timeout` for all nodes here, and a node that needs longer says so. Labels are those of
+    /// Sets what holds where neither the call, nor the model, nor the run, nor the
+    /// node says anything: a service sets `attempt_timeout` for all nodes here, and
+    /// a node that needs longer says so. Labels are those of
     /// [`with_settings`](Self::with_settings) alone.
     ///
     /// ```
@@ -137,16 +139,17 @@ impl<S> Run<S> {
         self
     }
 
-    /// Limits what all calls of the run may spend together, with those of its clones and of runs made by
-    /// [`with_state`](Run::with_state). It counts from now on.
+    /// Limits what all calls of the run may spend together, with those of its
+    /// clones and of runs made by [`with_state`](Run::with_state). It counts from
+    /// now on.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         Arc::make_mut(&mut self.core).limits.set(limits);
         self
     }
 
-    /// Limits what all calls of a node's type may spend together in the run. It counts from now on. The node's
-    /// attributes limit what is not set here.
+    /// Limits what all calls of a node's type may spend together in the run. It
+    /// counts from now on. The node's attributes limit what is not set here.
     #[must_use]
     pub fn with_node_limits<N: Node>(mut self, limits: Limits) -> Self {
         Arc::make_mut(&mut self.core)
@@ -155,8 +158,9 @@ impl<S> Run<S> {
         self
     }
 
-    /// Limits what all calls of nodes of this name may spend together in the run, beside the limits of their types. It is for
-    /// nodes whose names are known only at run time, such as those of a graph. It counts from now on.
+    /// Limits what all calls of nodes of this name may spend together in the run,
+    /// beside the limits of their types. It is for nodes whose names are known only
+    /// at run time, such as those of a graph. It counts from now on.
     #[must_use]
     pub fn with_limits_of(mut self, name: impl Into<String>, limits: Limits) -> Self {
         Arc::make_mut(&mut self.core)
@@ -165,8 +169,8 @@ impl<S> Run<S> {
         self
     }
 
-    /// Sets what models cost. Records and the ledger then have the cost of each attempt, and limits of money can be
-    /// checked.
+    /// Sets what models cost. Records and the ledger then have the cost of each
+    /// attempt, and limits of money can be checked.
     #[must_use]
     pub fn with_prices(mut self, prices: Prices) -> Self {
         self.core.ledger.set_prices_made(prices.made());
@@ -181,11 +185,13 @@ impl<S> Run<S> {
         self
     }
 
-    /// Asks this function before a tool with `require_approval` runs. The arguments have been read and validated by then. It
-    /// is not asked about other tools. The time that it takes counts for deadlines; to ask a person, answer
+    /// Asks this function before a tool with `require_approval` runs. The arguments
+    /// have been read and validated by then. It is not asked about other tools. The
+    /// time that it takes counts for deadlines; to ask a person, answer
     /// [`Approval::later`](crate::Approval::later), which pauses the call.
     ///
-    /// Without such a function, each call of such a tool pauses: see [`Paused`](crate::Paused).
+    /// Without such a function, each call of such a tool pauses: see
+    /// [`Paused`](crate::Paused).
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;
@@ -211,11 +217,12 @@ impl<S> Run<S> {
         self
     }
 
-    /// Calls this function when an attempt ends in any way: with an answer, a failure, a panic, or dropped. It is for
-    /// metrics. Functions that were set earlier run first. Clones made afterwards have them too.
+    /// Calls this function when an attempt ends in any way: with an answer, a
+    /// failure, a panic, or dropped. It is for metrics. Functions that were set
+    /// earlier run first. Clones made afterwards have them too.
     ///
-    /// It runs within the call, so it should be quick. The ledger already has the attempt. A panic in it is logged
-    /// under `llmnode::hook` and changes nothing.
+    /// It runs within the call, so it should be quick. The ledger already has the
+    /// attempt. A panic in it is logged under `llmnode::hook` and changes nothing.
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;
@@ -242,8 +249,9 @@ impl<S> Run<S> {
         self
     }
 
-    /// Sets whether spans contain prompts and answers (`gen_ai.input.messages`, `gen_ai.output.messages`, up to 64
-    /// KiB each). Default: no. Then no span, log or ledger has any.
+    /// Sets whether spans contain prompts and answers (`gen_ai.input.messages`,
+    /// `gen_ai.output.messages`, up to 64 KiB each). Default: no. Then no span, log
+    /// or ledger has any.
     #[must_use]
     pub fn with_content_in_traces(mut self, content: bool) -> Self {
         Arc::make_mut(&mut self.core).content_in_traces = content;
@@ -256,8 +264,8 @@ impl<S> Run<S> {
         self
     }
 
-    /// Returns the settings of the run, which [`with_settings`](Run::with_settings) replaces: to change one of them, give a
-    /// changed clone back.
+    /// Returns the settings of the run, which [`with_settings`](Run::with_settings)
+    /// replaces: to change one of them, give a changed clone back.
     pub fn settings(&self) -> &Settings {
         &self.core.settings
     }
@@ -315,17 +323,22 @@ impl<S> Run<S> {
     ///
     /// # Errors
     ///
-    /// A [`NodeError`](crate::NodeError) when the recovery of the last failure has ended without an output. Its [category](crate::Category) says
-    /// what went wrong, and it has the record of the call:
+    /// A [`NodeError`](crate::NodeError) when the recovery of the last failure has
+    /// ended without an output. Its [category](crate::Category) says what went
+    /// wrong, and it has the record of the call:
     ///
-    /// - the answers stay bad (`schema_error`, `validation_error`, `empty_response`);
-    /// - the provider or the way to it fails (`rate_limit_error`, `timeout`, `quota_error`, ..), or the deadline passes (`timeout`);
-    /// - a limit is reached (`limit_exceeded`) or cannot be checked (`limit_unenforceable`);
+    /// - the answers stay bad (`schema_error`, `validation_error`,
+    ///   `empty_response`);
+    /// - the provider or the way to it fails (`rate_limit_error`, `timeout`,
+    ///   `quota_error`, ..), or the deadline passes (`timeout`);
+    /// - a limit is reached (`limit_exceeded`) or cannot be checked
+    ///   (`limit_unenforceable`);
     /// - the program is at fault: `config_error`, `prep_error`, `aborted`, `panic`.
     ///
     /// A node without a model fails with `exec_error`.
-    // `T` is a separate parameter: with `N::Output`, a type that is not a node would cause two errors.
-    // `N` is `Sized` by `Exec`: with a bound of its own, a text in place of a node would be another two.
+    // `T` is a separate parameter: with `N::Output`, a type that is not a node
+    // would cause two errors. `N` is `Sized` by `Exec`: with a bound of its own, a
+    // text in place of a node would be another two.
     #[expect(
         clippy::needless_maybe_sized,
         reason = "one error in place of three, as said above"
@@ -337,9 +350,11 @@ impl<S> Run<S> {
         Call::new(&self.core, CalledBy::Run, &self.state, node)
     }
 
-    /// Reads a type out of a text, without a node: `run.extract::<Invoice>(&text).retries(2).await?`. The call has the same
-    /// loop, settings and report as that of a node, and is recorded as `extract`. Write a node for a prompt of your own,
-    /// for `choices`, and for a type with validators, which is a `config_error` here.
+    /// Reads a type out of a text, without a node:
+    /// `run.extract::<Invoice>(&text).retries(2).await?`. The call has the same
+    /// loop, settings and report as that of a node, and is recorded as `extract`.
+    /// Write a node for a prompt of your own, for `choices`, and for a type with
+    /// validators, which is a `config_error` here.
     pub fn extract<'r, T>(&'r self, text: &'r str) -> Call<'r, T>
     where
         T: crate::LlmOutput,
@@ -356,8 +371,9 @@ impl<S> Run<S> {
         Call::new(&self.core, CalledBy::Run, state, node)
     }
 
-    /// Calls many nodes, eight at a time by default ([`concurrency`](Map::concurrency)). The results are in the order
-    /// of the nodes. A failure does not disturb the other calls.
+    /// Calls many nodes, eight at a time by default
+    /// ([`concurrency`](Map::concurrency)). The results are in the order of the
+    /// nodes. A failure does not disturb the other calls.
     pub fn map<'r, N, T>(
         &'r self,
         nodes: impl IntoIterator<Item = N, IntoIter: Send + 'r>,
@@ -374,8 +390,8 @@ impl<S> Run<S> {
         )
     }
 
-    /// Calls many nodes that come from an async stream. See [`map`](Run::map). The next node is taken only when there
-    /// is room for its call.
+    /// Calls many nodes that come from an async stream. See [`map`](Run::map). The
+    /// next node is taken only when there is room for its call.
     pub fn map_stream<'r, N, T>(&'r self, nodes: impl Stream<Item = N> + Send + 'r) -> Map<'r, T>
     where
         N: Mapped<S, T> + 'r,

@@ -1,5 +1,6 @@
-//! What a conversation is based on, as hashes: they are taken of a request and its node when a conversation stops, and compared
-//! with those of the request by which it is resumed.
+//! What a conversation is based on, as hashes: they are taken of a request and its
+//! node when a conversation stops, and compared with those of the request by which
+//! it is resumed.
 
 use llmnode_model::internal::sha256_hex;
 use llmnode_model::{Category, Message, Request, ToolSpec};
@@ -68,7 +69,8 @@ pub(super) fn shown(
     }
 }
 
-/// Refuses what a person did not see: a waiting call of a tool that is gone, or that says something else now.
+/// Refuses what a person did not see: a waiting call of a tool that is gone, or
+/// that says something else now.
 pub(super) fn check_tools(conversation: &Conversation, now: &Shown) -> Result<(), NodeError> {
     let Some(shown) = &conversation.shown else {
         return Ok(());

@@ -18,11 +18,13 @@ use super::listener::Listener;
 use crate::error::NodeError;
 
 impl<'r, T> Call<'r, T> {
-    /// Streams the answer: its text while it is written, its JSON so far, and the output at the end.
+    /// Streams the answer: its text while it is written, its JSON so far, and the
+    /// output at the end.
     ///
-    /// Call the setters before it. If a model cannot stream or refuses to, its answer is one event;
-    /// a node without a model has no events. Retries and corrections are as without a stream, and validators run only on the
-    /// whole answer.
+    /// Call the setters before it. If a model cannot stream or refuses to, its
+    /// answer is one event; a node without a model has no events. Retries and
+    /// corrections are as without a stream, and validators run only on the whole
+    /// answer.
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;
@@ -49,10 +51,12 @@ impl<'r, T> Call<'r, T> {
     }
 }
 
-/// The answer of a call while it is written. It is made by [`Call::stream`](crate::Call::stream).
+/// The answer of a call while it is written. It is made by
+/// [`Call::stream`](crate::Call::stream).
 ///
-/// It is a [`Stream`](futures_core::Stream) of [`Event`]s, and it is the call itself: it starts at the first poll,
-/// reads nothing while it is not polled, and is cancelled when it is dropped. An event holds all that one poll brought.
+/// It is a [`Stream`](futures_core::Stream) of [`Event`]s, and it is the call
+/// itself: it starts at the first poll, reads nothing while it is not polled, and
+/// is cancelled when it is dropped. An event holds all that one poll brought.
 #[must_use = "a stream does nothing until its events are asked for"]
 pub struct CallStream<'r, T> {
     call: Call<'r, T>,
@@ -83,11 +87,13 @@ impl<'r, T> CallStream<'r, T> {
         poll_fn(|cx| self.poll(cx)).await
     }
 
-    /// Returns the answer's JSON as far as it is written, or `None` if there is none yet. For text it is always `None`.
+    /// Returns the answer's JSON as far as it is written, or `None` if there is
+    /// none yet. For text it is always `None`.
     ///
-    /// The value only grows: strings get longer, lists get more items, and a number appears when it is complete. After
-    /// [`Event::Restarted`] it begins anew. It is not validated, and the output may differ from it: the whole answer
-    /// is read and corrected only at the end.
+    /// The value only grows: strings get longer, lists get more items, and a number
+    /// appears when it is complete. After [`Event::Restarted`] it begins anew. It
+    /// is not validated, and the output may differ from it: the whole answer is
+    /// read and corrected only at the end.
     pub fn partial(&mut self) -> Option<&Value> {
         self.read();
         let path = self.listener.json()?;
@@ -98,11 +104,13 @@ impl<'r, T> CallStream<'r, T> {
         }
     }
 
-    /// Returns the items of one list of the answer, each as soon as it is complete. `path` has the names of the
-    /// members that lead to the list, as in `"steps"` or `"plan.steps"`; it is empty if the answer itself is the list.
+    /// Returns the items of one list of the answer, each as soon as it is complete.
+    /// `path` has the names of the members that lead to the list, as in `"steps"`
+    /// or `"plan.steps"`; it is empty if the answer itself is the list.
     ///
     /// # Errors
-    /// If the type of the answer has no list there, the call fails with `config_error` before any request.
+    /// If the type of the answer has no list there, the call fails with
+    /// `config_error` before any request.
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;
@@ -138,7 +146,8 @@ impl<'r, T> CallStream<'r, T> {
         }
     }
 
-    /// Waits for the end of the call, and returns its output. Events that were not asked for are dropped.
+    /// Waits for the end of the call, and returns its output. Events that were not
+    /// asked for are dropped.
     ///
     /// # Errors
     /// The errors of the call.
@@ -146,7 +155,8 @@ impl<'r, T> CallStream<'r, T> {
         Ok(self.report().await?.value)
     }
 
-    /// Waits for the end of the call like [`finish`](Self::finish), and returns its record beside the output.
+    /// Waits for the end of the call like [`finish`](Self::finish), and returns its
+    /// record beside the output.
     ///
     /// # Errors
     /// The errors of the call.
@@ -160,8 +170,9 @@ impl<'r, T> CallStream<'r, T> {
         }
     }
 
-    /// Events come before the end of the call: what the last poll of the call has left is returned first, one by one. The call is
-    /// polled only when nothing is left, so that it is not ahead of who reads it.
+    /// Events come before the end of the call: what the last poll of the call has
+    /// left is returned first, one by one. The call is polled only when nothing is
+    /// left, so that it is not ahead of who reads it.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Event>> {
         loop {
             if let Some(event) = self.listener.next() {
@@ -179,7 +190,8 @@ impl<'r, T> CallStream<'r, T> {
         }
     }
 
-    /// What an event means for the JSON so far. Calls of tools void it: the answer comes in a later turn.
+    /// What an event means for the JSON so far. Calls of tools void it: the answer
+    /// comes in a later turn.
     fn see(&mut self, event: &Event) {
         match event {
             Event::Text(text) if self.listener.json().is_some() => self.unread.push_str(text),
@@ -219,10 +231,12 @@ impl<T> fmt::Debug for CallStream<'_, T> {
     }
 }
 
-/// The items of one list of an answer, each as soon as it is complete: see [`CallStream::items`].
+/// The items of one list of an answer, each as soon as it is complete: see
+/// [`CallStream::items`].
 ///
-/// It is a [`Stream`](futures_core::Stream) of each item with its index. If the answer begins anew, because a request
-/// failed, the items do so, too: the index is 0 again. An item that cannot be read as `I` is left out.
+/// It is a [`Stream`](futures_core::Stream) of each item with its index. If the
+/// answer begins anew, because a request failed, the items do so, too: the index is
+/// 0 again. An item that cannot be read as `I` is left out.
 #[must_use = "a stream does nothing until its items are asked for"]
 pub struct Items<'r, T, I> {
     stream: CallStream<'r, T>,
@@ -237,7 +251,8 @@ impl<T, I: DeserializeOwned> Items<'_, T, I> {
         poll_fn(|cx| self.poll(cx)).await
     }
 
-    /// Waits for the end of the call, and returns its output. Items that were not asked for are dropped.
+    /// Waits for the end of the call, and returns its output. Items that were not
+    /// asked for are dropped.
     ///
     /// # Errors
     /// The errors of the call.
@@ -245,7 +260,8 @@ impl<T, I: DeserializeOwned> Items<'_, T, I> {
         self.stream.finish().await
     }
 
-    /// Waits for the end of the call like [`finish`](Self::finish), and returns its record beside the output.
+    /// Waits for the end of the call like [`finish`](Self::finish), and returns its
+    /// record beside the output.
     ///
     /// # Errors
     /// The errors of the call.

@@ -1,7 +1,9 @@
-//! The turn that a call has in a conversation: claimed before the first request, kept while it runs, ended once.
+//! The turn that a call has in a conversation: claimed before the first request,
+//! kept while it runs, ended once.
 //!
-//! A [`Turn`] is made with the call and begins where the prompt is known. Whatever way the call ends, the turn does: by an answer, a
-//! pause or an error in [`Turn::end`], and if the call is dropped, when the turn is.
+//! A [`Turn`] is made with the call and begins where the prompt is known. Whatever
+//! way the call ends, the turn does: by an answer, a pause or an error in
+//! [`Turn::end`], and if the call is dropped, when the turn is.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -17,10 +19,12 @@ use crate::conversation::{BegunTurn, Covers, NewTurn, TurnStore};
 use crate::error::NodeError;
 use crate::pause::{CompactedSoFar, Unfinished};
 
-/// A turn of one call. Its parts are set once, by the call alone, but through shared references: the call's context has it.
+/// A turn of one call. Its parts are set once, by the call alone, but through
+/// shared references: the call's context has it.
 pub(super) struct Turn<'r> {
     store: &'r dyn TurnStore,
-    /// The claim, and what the store knew then. Not set: the prompt was not known yet, or nothing was claimed.
+    /// The claim, and what the store knew then. Not set: the prompt was not known
+    /// yet, or nothing was claimed.
     begun: OnceLock<BegunTurn>,
     shortened: Mutex<Shortened>,
     /// The store knows how the turn ended: nothing is left to do when it is dropped.
@@ -84,7 +88,8 @@ impl<'r> Turn<'r> {
         }
     }
 
-    /// What an earlier turn that has no answer left out of them, or summed up, with what earlier turns did.
+    /// What an earlier turn that has no answer left out of them, or summed up, with
+    /// what earlier turns did.
     pub(super) fn of_unfinished(&self) -> Option<&CompactedSoFar> {
         let unfinished = self.begun.get()?.unfinished.as_ref()?;
         unfinished.0.0.compacted.as_deref()
@@ -113,7 +118,8 @@ impl<'r> Turn<'r> {
         }
     }
 
-    /// Renews the claim while the work goes on, and ends the work when somebody else has the conversation.
+    /// Renews the claim while the work goes on, and ends the work when somebody
+    /// else has the conversation.
     pub(super) async fn held<E: From<NodeError>>(
         &self,
         clock: &dyn Clock,

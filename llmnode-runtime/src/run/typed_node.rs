@@ -1,11 +1,15 @@
-//! The part of an LLM call that knows the node's types: render, read, check. It is generic and compiled for every
-//! node, so it is as small as possible. Everything between these steps is behind a `dyn`, and is compiled once.
+//! The part of an LLM call that knows the node's types: render, read, check. It is
+//! generic and compiled for every node, so it is as small as possible. Everything
+//! between these steps is behind a `dyn`, and is compiled once.
 //!
-//! `ask_loop` is the order: settings, schema, tools and prompt are prepared once, then the loop runs, then the fallback value is
-//! taken. The prompt is not rendered again between attempts, although the state might say something else by then: providers
-//! cache the beginning of a request, the journal finds a turn's answer by the first request of that turn, and the feedback to the
-//! model speaks of the prompt above it. What follows the prompt (rounds of tools, feedback) is appended and cut off by its length.
-//! It is rendered again only by a new call: of another process, or one that resumes a pause, which compares it with what it was.
+//! `ask_loop` is the order: settings, schema, tools and prompt are prepared once,
+//! then the loop runs, then the fallback value is taken. The prompt is not rendered
+//! again between attempts, although the state might say something else by then:
+//! providers cache the beginning of a request, the journal finds a turn's answer by
+//! the first request of that turn, and the feedback to the model speaks of the
+//! prompt above it. What follows the prompt (rounds of tools, feedback) is appended
+//! and cut off by its length. It is rendered again only by a new call: of another
+//! process, or one that resumes a pause, which compares it with what it was.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -134,8 +138,9 @@ fn ask_stated<'a, S: ?Sized + Sync>(
     boxed(Box::new(node), cx.context)
 }
 
-/// Not generic, so that the loop is compiled in this crate, and it is proved once that the future is `Send`: without it, both
-/// would be most of a node's compile time.
+/// Not generic, so that the loop is compiled in this crate, and it is proved once
+/// that the future is `Send`: without it, both would be most of a node's compile
+/// time.
 fn boxed<'a>(
     mut node: Box<dyn ErasedNode<'a> + 'a>,
     context: CallContext<'a>,
@@ -152,13 +157,18 @@ fn without_value() -> BoxError {
 
 /// A call of a node that asks a model, in the order in which it must happen:
 ///
-/// 1. Settings come first: a setting that makes no sense fails the call before anything of the program runs.
+/// 1. Settings come first: a setting that makes no sense fails the call before
+///    anything of the program runs.
 /// 2. The request is prepared, and its conversation claimed, if it has one.
-/// 3. An agent gets limits of its own, which needs the request: only its tools make a node an agent.
-/// 4. The loop runs. In a conversation, the turn is written down before the first request, and held while the loop runs.
-/// 5. The conversation leaves the attempts, also after a failure, before the fallback is asked: its value may answer the question.
+/// 3. An agent gets limits of its own, which needs the request: only its tools make
+///    a node an agent.
+/// 4. The loop runs. In a conversation, the turn is written down before the first
+///    request, and held while the loop runs.
+/// 5. The conversation leaves the attempts, also after a failure, before the
+///    fallback is asked: its value may answer the question.
 ///
-/// `of_agent`, `own_deadline` and `plan` are declared ahead of the block since the attempts borrow them.
+/// `of_agent`, `own_deadline` and `plan` are declared ahead of the block since the
+/// attempts borrow them.
 async fn ask_loop(
     node: &mut dyn ErasedNode<'_>,
     context: &CallContext<'_>,
@@ -253,8 +263,9 @@ async fn prepare_turn(
     Ok((request, bounds))
 }
 
-/// Makes the request of a node. The schema comes first, since tools are checked against it, and the prompt last: it runs the
-/// program's own code, which is not worth it for a node that cannot be asked.
+/// Makes the request of a node. The schema comes first, since tools are checked
+/// against it, and the prompt last: it runs the program's own code, which is not
+/// worth it for a node that cannot be asked.
 fn prepare(
     node: &mut dyn ErasedNode<'_>,
     context: &CallContext<'_>,
@@ -288,8 +299,9 @@ fn prepare(
     Ok((request, bounds))
 }
 
-/// Takes the fallback value of the node. `None`: it has none for this error. A fallback that fails itself says so in an error of
-/// the first failure's category: that is what happened.
+/// Takes the fallback value of the node. `None`: it has none for this error. A
+/// fallback that fails itself says so in an error of the first failure's category:
+/// that is what happened.
 async fn fall_back(
     call: &CallGuard<'_>,
     error: &NodeError,
@@ -330,7 +342,8 @@ async fn fallback_value(
     Some(node.fall_back(error)?.await)
 }
 
-/// What the requests of this call have in common with others. A model's handle decides what is asked of the provider's cache.
+/// What the requests of this call have in common with others. A model's handle
+/// decides what is asked of the provider's cache.
 fn cache_plan(context: &CallContext<'_>, has_turns: bool, shared_text: usize) -> CachePlan {
     let is_item = context.item.is_some_and(MapItem::is_of_many);
     let repeats = if has_turns || context.origin.is_some() {
@@ -398,8 +411,9 @@ fn render(node: &dyn ErasedNode<'_>, is_turn: bool) -> Result<Rendered, NodeErro
     }
 }
 
-/// What is generic over the node. Each method is compiled for every node that is called, also those of arguments that it does
-/// not have: none has a future or a list of its own.
+/// What is generic over the node. Each method is compiled for every node that is
+/// called, also those of arguments that it does not have: none has a future or a
+/// list of its own.
 trait TypedSteps<'r, S: ?Sized>: Send + Sync {
     fn facts(&self) -> Facts<'r>;
     fn source(&self) -> &Source;
@@ -492,8 +506,9 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> TypedSteps<'r, S> for TypedNode<'r,
         state: &'a S,
         error: &'a NodeError,
     ) -> Option<FallbackFuture<'a>> {
-        // A `const` block, here and below, so that no code is made for a node without one: of a field of a constant alone, the
-        // compiler makes both branches.
+        // A `const` block, here and below, so that no code is made for a node
+        // without one: of a field of a constant alone, the compiler makes both
+        // branches.
         if const { N::FACTS.fallback } {
             self.node.fallback(state, error, self.value)
         } else {

@@ -1,9 +1,11 @@
-//! Items of a map that failed when nobody could tell yet whether the server is down.
+//! Items of a map that failed when nobody could tell yet whether the server is
+//! down.
 //!
-//! An outage is known when several calls in a row got no answer. The first of them may have used up its attempts by then: as
-//! its own fault, the failure stays; of an outage, the item is put back. So it stands aside until others have told: the gate
-//! closes, or a request that was sent later is answered. Meanwhile its place in flight is free. If no other item is left to
-//! tell, the failure stays.
+//! An outage is known when several calls in a row got no answer. The first of them
+//! may have used up its attempts by then: as its own fault, the failure stays; of
+//! an outage, the item is put back. So it stands aside until others have told: the
+//! gate closes, or a request that was sent later is answered. Meanwhile its place
+//! in flight is free. If no other item is left to tell, the failure stays.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -30,7 +32,8 @@ impl Undecided {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// Waits until it is known whether the server of this gate is down. `since`: when the call began.
+    /// Waits until it is known whether the server of this gate is down. `since`:
+    /// when the call began.
     pub(super) async fn wait(&self, gate: &Arc<Gate>, since: Instant) {
         if self.count() >= MOST {
             return;
@@ -51,7 +54,8 @@ impl Undecided {
         select(given_up, pin!(told)).await;
     }
 
-    /// All calls in flight stand aside, and no other item comes: their failures stay. Returns whether there are any.
+    /// All calls in flight stand aside, and no other item comes: their failures
+    /// stay. Returns whether there are any.
     pub(super) fn give_up(&self, in_flight: usize) -> bool {
         let is_alone = self.count() > 0 && self.count() == in_flight;
         if is_alone {

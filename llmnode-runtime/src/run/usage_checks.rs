@@ -18,8 +18,9 @@ pub(super) fn usage_flags(
     short.into_iter().chain(mismatch)
 }
 
-/// If a server cuts a long prompt, only its token count shows it. A token is about four characters, and hardly ever
-/// eight. Attachments are left out as too uncertain.
+/// If a server cuts a long prompt, only its token count shows it. A token is about
+/// four characters, and hardly ever eight. Attachments are left out as too
+/// uncertain.
 fn prompt_was_cut(request: &Request, usage: TokenUsage) -> bool {
     let Some(counted) = usage.input else {
         return false;

@@ -1,9 +1,13 @@
-//! Whether the first item of a map goes alone, so that the others read from the provider's cache what it has written.
+//! Whether the first item of a map goes alone, so that the others read from the
+//! provider's cache what it has written.
 //!
-//! Items that go out at once each write what they share, or pay its full price. One that goes first writes it for all. That costs
-//! the time until its answer begins, so by default it is done only in maps that are many times as long, and only where the model
-//! says that something is kept. Nodes that are only code never begin alone. The wait ends when the first answer begins, when the
-//! first item fails, or after [`PATIENCE`]. Other items are not taken meanwhile, so that it counts for none of their deadlines.
+//! Items that go out at once each write what they share, or pay its full price. One
+//! that goes first writes it for all. That costs the time until its answer begins,
+//! so by default it is done only in maps that are many times as long, and only
+//! where the model says that something is kept. Nodes that are only code never
+//! begin alone. The wait ends when the first answer begins, when the first item
+//! fails, or after [`PATIENCE`]. Other items are not taken meanwhile, so that it
+//! counts for none of their deadlines.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
@@ -26,7 +30,8 @@ pub(super) struct WarmUp {
 }
 
 impl WarmUp {
-    /// `setting`: what the program says. `items`: how many there are, if that is known. `places`: how many run at once.
+    /// `setting`: what the program says. `items`: how many there are, if that is
+    /// known. `places`: how many run at once.
     pub(super) fn new(setting: Option<bool>, items: Option<usize>, places: usize) -> Self {
         let is_long = items.is_some_and(|items| items >= places.saturating_mul(LEAST_ROUNDS));
         let begins_alone = setting.unwrap_or(is_long);

@@ -20,10 +20,12 @@ pub(super) struct Accounted {
     pub(super) ended: Ended,
 }
 
-/// Settles the reservation, and tells a text from calls of tools. What was written counts, whatever becomes of it.
+/// Settles the reservation, and tells a text from calls of tools. What was written
+/// counts, whatever becomes of it.
 ///
-/// The reservation comes first: other calls may wait for its room. The length is measured before anybody cuts the text, since it
-/// stands in for the usage of a provider that reports none.
+/// The reservation comes first: other calls may wait for its room. The length is
+/// measured before anybody cuts the text, since it stands in for the usage of a
+/// provider that reports none.
 pub(super) fn account(
     outcome: Result<Completion, ModelError>,
     request: &Request,
@@ -101,7 +103,8 @@ pub(in crate::run) fn settle_response(
     Ok(completion)
 }
 
-/// Notes how the provider names what it did. What was reported before stays where the end of the answer says nothing.
+/// Notes how the provider names what it did. What was reported before stays where
+/// the end of the answer says nothing.
 pub(in crate::run) fn note_provider(
     record: &mut AttemptRecord,
     usage: Option<TokenUsage>,
@@ -129,8 +132,9 @@ pub(super) fn flag(open: &mut OpenAttempt<'_>, flag: Flag) {
     });
 }
 
-/// The failure of a model that returned an error. An estimate stays in the record only where the request may have cost something:
-/// a server that refused it unread has charged nothing.
+/// The failure of a model that returned an error. An estimate stays in the record
+/// only where the request may have cost something: a server that refused it unread
+/// has charged nothing.
 pub(in crate::run) fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
     open.broke_off(error.usage.as_deref().copied(), error.answered());
     let may_have_used_tokens = error.may_have_used_tokens();

@@ -60,8 +60,10 @@ pub(super) fn receive(
 
 /// Asks the policies what becomes of the judgement, and writes it down.
 ///
-/// A bad answer that the journal has to repeat is written there before anything else, since a good one is written by `accept`, and
-/// calls of tools by `take_round`: each answer once. Flags of the policies go into the record of a good answer alone.
+/// A bad answer that the journal has to repeat is written there before anything
+/// else, since a good one is written by `accept`, and calls of tools by
+/// `take_round`: each answer once. Flags of the policies go into the record of a
+/// good answer alone.
 pub(super) fn conclude(
     mut response: Response,
     mut judgement: Judgement,

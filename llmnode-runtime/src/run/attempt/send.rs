@@ -107,7 +107,8 @@ fn reads_thoughts(request: &Request, settings: &Resolved<'_>) -> bool {
     settings.thoughts_in_text() && request.output.is_none()
 }
 
-/// Takes thoughts out of a text, and out of what stands beside calls: they are not sent back as the model's words.
+/// Takes thoughts out of a text, and out of what stands beside calls: they are not
+/// sent back as the model's words.
 pub(super) fn take_thoughts(
     completion: &mut Completion,
     request: &Request,

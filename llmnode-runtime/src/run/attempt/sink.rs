@@ -1,4 +1,5 @@
-//! What a model reports while it answers goes into the attempt's record at once, so that a call that is dropped has it.
+//! What a model reports while it answers goes into the attempt's record at once, so
+//! that a call that is dropped has it.
 
 use std::time::Duration;
 

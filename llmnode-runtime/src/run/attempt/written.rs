@@ -29,8 +29,9 @@ impl Written<'_> {
         }
     }
 
-    /// What is returned is what was shown: the rest of it is shown now, such as all of it where a model does not stream, and a text
-    /// that is another one is shown anew. Beside calls, a text is no answer.
+    /// What is returned is what was shown: the rest of it is shown now, such as all
+    /// of it where a model does not stream, and a text that is another one is shown
+    /// anew. Beside calls, a text is no answer.
     pub(super) fn end(mut self, completion: Option<&Completion>) {
         if let Some(Completion { text, calls, .. }) = completion
             && *text != self.text

@@ -1,11 +1,16 @@
-//! What a store of conversations keeps of compactions, so that the next turn neither makes nor pays them again.
+//! What a store of conversations keeps of compactions, so that the next turn
+//! neither makes nor pays them again.
 //!
-//! In and out: [`Compaction`]s of the conversation with its opening, and [`Covers`] of the stored history, which has no opening: the
-//! next turn's node may have other instructions. A `Covers` says, too, which messages it is about, by their numbers in the history.
+//! In and out: [`Compaction`]s of the conversation with its opening, and [`Covers`]
+//! of the stored history, which has no opening: the next turn's node may have other
+//! instructions. A `Covers` says, too, which messages it is about, by their numbers
+//! in the history.
 //!
-//! Each row stands on the row before it, since its edits count in what that one has left. A row that cannot be used (another program
-//! has written it, or it was damaged) is never changed: a fork may share it. The next row that is written says which one it stands on
-//! instead, so that what is missing costs one summary, and not one in each turn.
+//! Each row stands on the row before it, since its edits count in what that one has
+//! left. A row that cannot be used (another program has written it, or it was
+//! damaged) is never changed: a fork may share it. The next row that is written
+//! says which one it stands on instead, so that what is missing costs one summary,
+//! and not one in each turn.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +22,8 @@ use crate::ledger::{Compaction, Edit};
 struct Row {
     #[serde(flatten)]
     compaction: Compaction,
-    /// The number of the row that it stands on, from 1 on; 0: it stands on none. `None`: the row before it.
+    /// The number of the row that it stands on, from 1 on; 0: it stands on none.
+    /// `None`: the row before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     on: Option<usize>,
 }
@@ -88,8 +94,8 @@ fn chain(
     Ok(done)
 }
 
-/// What a store keeps of compactions of which it has the first ones, as a chain among so many rows. From the first one on that cannot
-/// be kept, none is.
+/// What a store keeps of compactions of which it has the first ones, as a chain
+/// among so many rows. From the first one on that cannot be kept, none is.
 pub(super) fn written(done: &[Compaction], earlier: &Chain, rows: usize) -> Vec<Covers> {
     let mut covers = Vec::with_capacity(done.len());
     let mut sent = Sent::default();
@@ -134,7 +140,8 @@ fn is_same(one: &Compaction, other: &Compaction) -> bool {
     one.is_some() && one == other
 }
 
-/// Those behind others that are about the first messages alone, so many: they hold whatever follows these.
+/// Those behind others that are about the first messages alone, so many: they hold
+/// whatever follows these.
 pub(super) fn of_history(all: &[Compaction], earlier: usize, messages: usize) -> Vec<Compaction> {
     let mut sent = Sent::default();
     let mut of_history = Vec::new();
@@ -202,7 +209,8 @@ impl Sent {
         stood_for.into_iter().reduce(Numbers::with)
     }
 
-    /// What each edit's messages stand for: a summary is in the last of several places, and stands for the others, too.
+    /// What each edit's messages stand for: a summary is in the last of several
+    /// places, and stands for the others, too.
     fn stood_for(&self, edits: &[Edit]) -> Vec<Numbers> {
         let mut stood_for = Vec::with_capacity(edits.len());
         let mut elsewhere: Option<Numbers> = None;
@@ -288,7 +296,8 @@ mod tests {
             let earlier = read(&covers, 12);
             assert_eq!((earlier.done.len(), earlier.newest), (1, 1), "{damage}");
             assert!(earlier.unusable.is_some());
-            // What the next turn does in its place stands on the first row, and is found by the turn behind it.
+            // What the next turn does in its place stands on the first row, and is
+            // found by the turn behind it.
             let mut next = earlier.done.clone();
             next.push(summary(14, vec![edit(2, 5, &["three"])]));
             covers.extend(written(&next, &earlier, 2));

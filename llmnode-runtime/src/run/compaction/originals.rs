@@ -50,7 +50,8 @@ impl Originals {
         true
     }
 
-    /// Does what was done to a conversation in an earlier call. What does not fit is left, with all that followed it.
+    /// Does what was done to a conversation in an earlier call. What does not fit
+    /// is left, with all that followed it.
     pub(super) fn restore(
         &mut self,
         done: &[Compaction],

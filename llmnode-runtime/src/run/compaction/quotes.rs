@@ -1,11 +1,13 @@
 //! What binds is quoted from what the program wrote, and from nothing else.
 //!
-//! In: texts of the program, and a quote as a model wrote it. Out: the place in one of the texts, in that text's own bytes. The words
-//! have to be the same; white space, quotation marks and dashes may be others. A quote grows to the whole sentence around it: half of
-//! "Never ship before Friday" would say the opposite.
+//! In: texts of the program, and a quote as a model wrote it. Out: the place in one
+//! of the texts, in that text's own bytes. The words have to be the same; white
+//! space, quotation marks and dashes may be others. A quote grows to the whole
+//! sentence around it: half of "Never ship before Friday" would say the opposite.
 //!
-//! Results of tools, answers of the model, and our own messages are no texts of the program, though some have the role of the user: a
-//! page that was fetched must not make itself binding.
+//! Results of tools, answers of the model, and our own messages are no texts of the
+//! program, though some have the role of the user: a page that was fetched must not
+//! make itself binding.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,7 +22,8 @@ use super::summary::{Quote, Summary};
 /// Fewer words are found in nearly any text.
 const FEWEST_WORDS: usize = 3;
 
-/// A sentence that is longer is no sentence: then it ends with the quote. Its beginning stays, since a "never" may stand there.
+/// A sentence that is longer is no sentence: then it ends with the quote. Its
+/// beginning stays, since a "never" may stand there.
 const LONGEST_SENTENCE: usize = 600;
 
 /// The bytes of all sentences that a correction's schema has.
@@ -39,7 +42,8 @@ pub(crate) struct Sources {
 struct Source {
     text: String,
     normal: Normal,
-    /// The question is sent as it is. Nobody has to quote it, and what it asks for once is no rule for later turns.
+    /// The question is sent as it is. Nobody has to quote it, and what it asks for
+    /// once is no rule for later turns.
     is_question: bool,
 }
 
@@ -64,8 +68,9 @@ impl Sources {
         }
     }
 
-    /// What is wrong with the quotes of a summary, each at its path. A server that enforces schemas lets the correction quote nothing
-    /// else: small models do not copy well.
+    /// What is wrong with the quotes of a summary, each at its path. A server that
+    /// enforces schemas lets the correction quote nothing else: small models do not
+    /// copy well.
     pub(in crate::run) fn violations(&self, summary: &Summary) -> Vec<Violation> {
         let mut violations = Vec::new();
         for (at, quote) in summary.binding.iter().enumerate() {
@@ -146,7 +151,8 @@ fn is_same(message: &Message, other: &Message) -> bool {
 }
 
 impl Source {
-    /// In the form that is compared, too: each quote is looked for in all sources, by the validator and when it is written.
+    /// In the form that is compared, too: each quote is looked for in all sources,
+    /// by the validator and when it is written.
     fn new(text: String) -> Self {
         let normal = normal(&text);
         Source {
@@ -157,7 +163,8 @@ impl Source {
     }
 }
 
-/// A text in the one form in which texts are compared, with the place of each of its bytes in the text.
+/// A text in the one form in which texts are compared, with the place of each of
+/// its bytes in the text.
 #[derive(Clone, Debug)]
 struct Normal {
     text: String,
@@ -281,7 +288,8 @@ fn ends_sentence(text: &str, at: usize, c: char) -> bool {
     }
 }
 
-/// Whether a line begins another sentence: behind an empty line, or as an item of a list. Others may go on with the line before.
+/// Whether a line begins another sentence: behind an empty line, or as an item of a
+/// list. Others may go on with the line before.
 fn begins_anew(line: &str) -> bool {
     let line = line.trim_start_matches([' ', '\t', '\r']);
     if line.is_empty() || line.starts_with(['\n', '-', '*', '#', '>', '•']) {

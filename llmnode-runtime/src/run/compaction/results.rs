@@ -1,10 +1,13 @@
 //! The first step: results of tools that are left out of a conversation.
 //!
-//! In: the messages from the opening on, and what is known of the tools. Out: one edit for each result that goes. A result stays if
-//! it is of one of the last rounds, pinned, or short; if its tool must not run twice or asks for an approval, since nobody can call
-//! it again; if its tool is unknown now; or if tools that the model has to see stand in it.
+//! In: the messages from the opening on, and what is known of the tools. Out: one
+//! edit for each result that goes. A result stays if it is of one of the last
+//! rounds, pinned, or short; if its tool must not run twice or asks for an
+//! approval, since nobody can call it again; if its tool is unknown now; or if
+//! tools that the model has to see stand in it.
 //!
-//! What stands in its place does not ask the model to call the tool again: most models would do so at once.
+//! What stands in its place does not ask the model to call the tool again: most
+//! models would do so at once.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -22,7 +25,8 @@ const SHORTEST: usize = 1024;
 /// The most bytes of a tool's name that stand in the result's place: a model may have written any.
 const MOST_OF_A_NAME: usize = 64;
 
-/// The edits that leave out results. `opening`: messages before it are the program's own. `keep`: rounds at the end that stay.
+/// The edits that leave out results. `opening`: messages before it are the
+/// program's own. `keep`: rounds at the end that stay.
 pub(super) fn left_out(request: &Request, opening: usize, length: usize, keep: usize) -> Vec<Edit> {
     let messages = &request.messages[..length];
     let end = begin_of_last_rounds(messages, keep).unwrap_or(opening);
@@ -39,7 +43,8 @@ pub(super) fn left_out(request: &Request, opening: usize, length: usize, keep: u
     edits
 }
 
-/// Where the last rounds begin: an answer of the model with all that follows it. `None`: there are no more rounds.
+/// Where the last rounds begin: an answer of the model with all that follows it.
+/// `None`: there are no more rounds.
 pub(super) fn begin_of_last_rounds(messages: &[Message], keep: usize) -> Option<usize> {
     if keep == 0 {
         return Some(messages.len());
@@ -56,7 +61,8 @@ pub(super) fn begin_of_last_rounds(messages: &[Message], keep: usize) -> Option<
     None
 }
 
-/// By the ids of calls. A tool that is not listed is called through another one, which has its name.
+/// By the ids of calls. A tool that is not listed is called through another one,
+/// which has its name.
 fn called_names(messages: &[Message]) -> HashMap<&str, Cow<'_, str>> {
     let mut names = HashMap::new();
     for call in messages.iter().flat_map(Message::calls) {

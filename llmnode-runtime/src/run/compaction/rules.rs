@@ -6,17 +6,22 @@ const KEEP: u32 = 6;
 /// The share of the window at which a conversation is compacted.
 const SHARE: f64 = 0.8;
 
-/// The most tokens at which it is, however large the window: models get worse in long conversations, and each request pays for all.
+/// The most tokens at which it is, however large the window: models get worse in
+/// long conversations, and each request pays for all.
 const MOST: u64 = 150_000;
 
-/// How a conversation is kept short enough for its model: what `compact(..)` in the attribute of a node says.
+/// How a conversation is kept short enough for its model: what `compact(..)` in the
+/// attribute of a node says.
 ///
-/// Before a request would be too long, old results of tools are left out of it: each becomes a line such as
-/// `[result of search, 12 KB, left out]`. The calls themselves stay, and so do the results of the last rounds, those of tools that
-/// must not run twice or need an approval, and those under 1 KB. Nothing is lost: [`CallReport::compacted`] has the messages as they
-/// were, and a conversation in a store keeps them.
+/// Before a request would be too long, old results of tools are left out of it:
+/// each becomes a line such as `[result of search, 12 KB, left out]`. The calls
+/// themselves stay, and so do the results of the last rounds, those of tools that
+/// must not run twice or need an approval, and those under 1 KB. Nothing is lost:
+/// [`CallReport::compacted`] has the messages as they were, and a conversation in a
+/// store keeps them.
 ///
-/// Where that is not enough, `with` names a node that sums up the part before the last rounds:
+/// Where that is not enough, `with` names a node that sums up the part before the
+/// last rounds:
 ///
 /// ```ignore
 /// #[llm_node(prompt = "{question}", tools = [Search], turns = 200, compact(keep = 6, with = Summarise))]
@@ -26,12 +31,16 @@ const MOST: u64 = 150_000;
 /// struct Summarise { part: Transcript }
 /// ```
 ///
-/// What the program wrote (instructions, prompts, user messages of the history) stays word for word, up to a quarter of the window, and so
-/// does what is [pinned](crate::Message::pinned). What else binds has to be [quoted](crate::Quote) from it. The rest is data. A
-/// summary that fails leaves the conversation as it is.
+/// What the program wrote (instructions, prompts, user messages of the history)
+/// stays word for word, up to a quarter of the window, and so does what is
+/// [pinned](crate::Message::pinned). What else binds has to be
+/// [quoted](crate::Quote) from it. The rest is data. A summary that fails leaves
+/// the conversation as it is.
 ///
-/// It happens when the conversation passes the mark [`at`](Self::at), which needs the model's window: [`Settings::window`] says where
-/// that is looked up. Where nobody knows it, only a request that the model refuses as too long is compacted, and sent again.
+/// It happens when the conversation passes the mark [`at`](Self::at), which needs
+/// the model's window: [`Settings::window`] says where that is looked up. Where
+/// nobody knows it, only a request that the model refuses as too long is compacted,
+/// and sent again.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -42,8 +51,8 @@ const MOST: u64 = 150_000;
 /// # }
 /// ```
 ///
-/// [`CallReport::compacted`]: crate::CallReport::compacted
-/// [`Settings::window`]: crate::Settings::window
+/// [`CallReport::compacted`]: crate::CallReport::compacted [`Settings::window`]:
+/// crate::Settings::window
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[must_use = "rules do nothing until a node has them"]
 pub struct Compact {
@@ -94,15 +103,17 @@ impl Compact {
         }
     }
 
-    /// Sets how many of the last rounds stay as they are. A round is an answer of the model, with the results of the tools that it calls. Default: 6.
-    /// After a refusal fewer stay, down to one, if the last rounds alone do not fit.
+    /// Sets how many of the last rounds stay as they are. A round is an answer of
+    /// the model, with the results of the tools that it calls. Default: 6. After a
+    /// refusal fewer stay, down to one, if the last rounds alone do not fit.
     pub const fn keep(mut self, rounds: u32) -> Self {
         self.keep = rounds;
         self
     }
 
-    /// Sets when a conversation is compacted: at a share of the model's window, such as `0.8`, or at so many tokens, such as
-    /// `100_000_u64`. Default: at 0.8 of the window, and at 150,000 tokens if that is less.
+    /// Sets when a conversation is compacted: at a share of the model's window,
+    /// such as `0.8`, or at so many tokens, such as `100_000_u64`. Default: at 0.8
+    /// of the window, and at 150,000 tokens if that is less.
     pub fn at(mut self, mark: impl Into<Mark>) -> Self {
         self.mark = Some(mark.into());
         self

@@ -1,4 +1,5 @@
-//! What is known of a conversation that is kept short: a part of its call's [`History`](crate::run::history::History).
+//! What is known of a conversation that is kept short: a part of its call's
+//! [`History`](crate::run::history::History).
 
 use llmnode_model::{Message, Request, Role};
 use llmnode_reader::text::one_line;
@@ -14,8 +15,9 @@ use crate::conversation::Covers;
 use crate::ledger::{Compacted, Compaction, CompactionCause, CompactionStep, Edit};
 use crate::pause::CompactedSoFar;
 
-/// Each compaction rewrites the prompt, and the provider's cache of it is lost. So there is the half of the mark between two, and
-/// less only where the window is nearly full.
+/// Each compaction rewrites the prompt, and the provider's cache of it is lost. So
+/// there is the half of the mark between two, and less only where the window is
+/// nearly full.
 const NEARLY_FULL: f64 = 0.9;
 
 /// What a compaction before a refusal has to free of the mark, to be worth the cache.
@@ -24,7 +26,8 @@ const LEAST_FREED: u64 = 10;
 /// After a failed summary, the conversation grows by this part before the next one.
 const AFTER_FAILURE: u64 = 10;
 
-/// A refusal that names no window says that it is smaller than this share of the request, by estimate.
+/// A refusal that names no window says that it is smaller than this share of the
+/// request, by estimate.
 const REFUSED_SHARE: f64 = 0.95;
 
 /// What is to be done before a request.
@@ -53,8 +56,9 @@ struct FailedSummary {
     why: String,
 }
 
-/// The rules of a node, and what is known of the conversation of one call: how long it is, how long it may be, and what was done to
-/// it. The messages themselves stand in the request, as they are sent.
+/// The rules of a node, and what is known of the conversation of one call: how long
+/// it is, how long it may be, and what was done to it. The messages themselves
+/// stand in the request, as they are sent.
 pub(in crate::run) struct Compacting {
     rules: Compact,
     can_sum_up: bool,
@@ -64,7 +68,8 @@ pub(in crate::run) struct Compacting {
     whole: Originals,
     /// How many of the compactions a store of conversations has.
     stored: usize,
-    /// What an earlier turn that has no answer did to this history, without its opening. Done before the first request that is asked.
+    /// What an earlier turn that has no answer did to this history, without its
+    /// opening. Done before the first request that is asked.
     offered: Vec<Compaction>,
     /// The tokens of the newest answer and of all before it, as the provider counted them.
     counted: Option<u64>,
@@ -131,11 +136,14 @@ impl Compacting {
         self.is_refused
     }
 
-    /// What is to be done before this request, of whose messages so many are stable.
+    /// What is to be done before this request, of whose messages so many are
+    /// stable.
     ///
-    /// Results are left out first, which costs nothing. A summary costs a request, so it is made only where that is not enough: if
-    /// more than half of the mark is still there, or if the model has refused the request and no result is left to go. Edits that
-    /// free too little are not made either: each change loses the provider's cache.
+    /// Results are left out first, which costs nothing. A summary costs a request,
+    /// so it is made only where that is not enough: if more than half of the mark
+    /// is still there, or if the model has refused the request and no result is
+    /// left to go. Edits that free too little are not made either: each change
+    /// loses the provider's cache.
     pub(in crate::run) fn due(
         &self,
         request: &Request,
@@ -176,7 +184,8 @@ impl Compacting {
         }))
     }
 
-    /// The window without what the answer may take of it, since providers refuse what has no room for that. At least half of it.
+    /// The window without what the answer may take of it, since providers refuse
+    /// what has no room for that. At least half of it.
     fn room(&self, request: &Request, window: Option<u64>) -> Option<u64> {
         let window = window.into_iter().chain(self.bound).min()?;
         let answer = request.max_tokens.map_or(0, u64::from);
@@ -402,7 +411,8 @@ impl Compacting {
         self.restore_done(&before.done, request);
     }
 
-    /// Goes on with a history of so many messages that earlier turns compacted. What they replaced is nothing that this call reports.
+    /// Goes on with a history of so many messages that earlier turns compacted.
+    /// What they replaced is nothing that this call reports.
     pub(in crate::run) fn restore_covers(
         &mut self,
         covers: &[Covers],
@@ -436,7 +446,8 @@ impl Compacting {
         }
     }
 
-    /// What a store keeps of this call, behind what it has for a history of so many messages: of `messages` that it gets, with those.
+    /// What a store keeps of this call, behind what it has for a history of so many
+    /// messages: of `messages` that it gets, with those.
     pub(in crate::run) fn covers(
         &self,
         before: &[Covers],
@@ -445,7 +456,8 @@ impl Compacting {
     ) -> Vec<Covers> {
         let done = self.without_opening();
         let earlier = covers::read(before, history);
-        // A call may go on after one of another chat, whose compactions are not about these messages.
+        // A call may go on after one of another chat, whose compactions are not
+        // about these messages.
         if covers::behind(&done, &earlier.done).is_none_or(<[_]>::is_empty) {
             return Vec::new();
         }
@@ -461,7 +473,8 @@ impl Compacting {
             .collect()
     }
 
-    /// An earlier turn of the chat did this and has no answer. `stored`: how many messages of the history it is about.
+    /// An earlier turn of the chat did this and has no answer. `stored`: how many
+    /// messages of the history it is about.
     pub(in crate::run) fn offer(&mut self, of_unfinished: &CompactedSoFar, stored: usize) {
         let Some(opening) = of_unfinished.opening else {
             return;
@@ -474,7 +487,8 @@ impl Compacting {
         }
     }
 
-    /// What an earlier turn did, as a compaction of this conversation, of whose messages so many are stable. `None`: nothing more.
+    /// What an earlier turn did, as a compaction of this conversation, of whose
+    /// messages so many are stable. `None`: nothing more.
     pub(in crate::run) fn take_offered(&mut self, stable: usize) -> Option<Compaction> {
         if self.offered.is_empty() {
             return None;
@@ -513,7 +527,8 @@ impl Compacting {
         }
     }
 
-    /// What a later call needs. `prompt`: how many messages stand before the first round; `stable`: how many are stable.
+    /// What a later call needs. `prompt`: how many messages stand before the first
+    /// round; `stable`: how many are stable.
     pub(in crate::run) fn so_far(&self, prompt: usize, stable: usize) -> Option<CompactedSoFar> {
         let mut done = self.done().to_vec();
         let offered = self.offered.iter().cloned();

@@ -10,8 +10,8 @@ use crate::node::Node;
 use crate::run::cx::Cx;
 use crate::run::node::Exec;
 
-/// Sums up a part by a call of its own, within the call of the agent: it has a record, costs what it costs, and counts for the
-/// limits of both.
+/// Sums up a part by a call of its own, within the call of the agent: it has a
+/// record, costs what it costs, and counts for the limits of both.
 pub(crate) trait SumUp<S: ?Sized>: Send + Sync {
     /// `sources`: what the summary may quote.
     fn sum_up<'a>(

@@ -9,10 +9,13 @@ use super::program::{is_of_program, is_summary};
 /// Longer texts of tools and of the model are cut: what binds does not stand in them.
 const MOST_OF_A_RESULT: usize = 2_000;
 
-/// A part of a conversation, as text: the field of a node that sums it up, of [`compact(with = ..)`](crate::Compact).
+/// A part of a conversation, as text: the field of a node that sums it up, of
+/// [`compact(with = ..)`](crate::Compact).
 ///
-/// Each message begins with who wrote it: `program:` for what may be quoted as binding, `assistant:`, `result of search:`. Results of
-/// tools and answers that are long are cut. It holds what models and tools wrote, so a prompt fences it: `{part:fence}`.
+/// Each message begins with who wrote it: `program:` for what may be quoted as
+/// binding, `assistant:`, `result of search:`. Results of tools and answers that
+/// are long are cut. It holds what models and tools wrote, so a prompt fences it:
+/// `{part:fence}`.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;

@@ -1,7 +1,10 @@
-//! A conversation that is too long is compacted before its next request: as a journal says, or as the rules of the node do.
+//! A conversation that is too long is compacted before its next request: as a
+//! journal says, or as the rules of the node do.
 //!
-//! What a journal has is done again first, whatever the rules say now: the answer that follows in the journal is one to the shortened
-//! conversation. Then comes what an earlier turn of the chat has paid for, and only then is it asked whether more is due.
+//! What a journal has is done again first, whatever the rules say now: the answer
+//! that follows in the journal is one to the shortened conversation. Then comes
+//! what an earlier turn of the chat has paid for, and only then is it asked whether
+//! more is due.
 
 use super::ModelAttempts;
 use crate::error::NodeError;
@@ -41,8 +44,9 @@ impl ModelAttempts<'_, '_> {
         Some(name.clone())
     }
 
-    /// Compacts the conversation if it is time. The journal has it before the request goes out: it is written with its attempt. A chat
-    /// has a summary before it, too, since the request may fail.
+    /// Compacts the conversation if it is time. The journal has it before the
+    /// request goes out: it is written with its attempt. A chat has a summary
+    /// before it, too, since the request may fail.
     pub(super) async fn compact_if_due(&mut self) -> Result<(), NodeError> {
         self.do_offered();
         let mut due = self.due();
@@ -74,7 +78,8 @@ impl ModelAttempts<'_, '_> {
         Ok(())
     }
 
-    /// Does what an earlier turn of the chat did to the history and paid for, though it has no answer.
+    /// Does what an earlier turn of the chat did to the history and paid for,
+    /// though it has no answer.
     fn do_offered(&mut self) {
         loop {
             let Some(compacting) = &mut self.history.compacting else {

@@ -1,4 +1,5 @@
-//! The conversation of a call as it leaves the call and comes back: in its report, in a pause, in an error, in a store of chats.
+//! The conversation of a call as it leaves the call and comes back: in its report,
+//! in a pause, in an error, in a store of chats.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,7 +18,8 @@ use crate::run::tools::{Round, RunningRound, take_over};
 use crate::run::turn::Shortened;
 
 impl ModelAttempts<'_, '_> {
-    /// The name of a model that is not the call's own: a fallback model, which goes on after a pause.
+    /// The name of a model that is not the call's own: a fallback model, which goes
+    /// on after a pause.
     pub(super) fn other_model(&self) -> Option<String> {
         let name = self.target.name.as_deref()?;
         if self.plan.settings.model() == Some(name) {
@@ -28,7 +30,8 @@ impl ModelAttempts<'_, '_> {
 
     /// The conversation as it waits for somebody: with the round whose calls have no results yet.
     pub(super) fn paused(&self, root: String, round: Round, calls: Vec<OpenCall>) -> Paused {
-        // With the complaints of this turn, which the model has read: they stay in the conversation.
+        // With the complaints of this turn, which the model has read: they stay in
+        // the conversation.
         let messages = self.uncompacted(&self.request.messages);
         Paused(Box::new(Conversation {
             model: self.other_model(),
@@ -39,7 +42,8 @@ impl ModelAttempts<'_, '_> {
         }))
     }
 
-    /// The parts of the prompt by their hashes, so that whoever continues learns what has changed meanwhile.
+    /// The parts of the prompt by their hashes, so that whoever continues learns
+    /// what has changed meanwhile.
     pub(super) fn shown(&self) -> Shown {
         let mut names = self.target.names(&self.request).into_iter().flatten();
         let model = names.next();
@@ -150,9 +154,11 @@ impl ModelAttempts<'_, '_> {
         }
     }
 
-    /// Leaves the conversation in the call, for its report: without instructions, examples, and answers that were not accepted.
+    /// Leaves the conversation in the call, for its report: without instructions,
+    /// examples, and answers that were not accepted.
     ///
-    /// A report has what was sent. A store of conversations gets all messages as they were.
+    /// A report has what was sent. A store of conversations gets all messages as
+    /// they were.
     pub(in crate::run) fn finish(&mut self) {
         let call = self.plan.context.call;
         // The answer has the text of the turns that it continues.
@@ -174,8 +180,9 @@ impl ModelAttempts<'_, '_> {
         call.set_messages(messages);
     }
 
-    /// Writes down the turn of a conversation as far as it came. `round`: its tools are about to begin. One that must not run twice
-    /// counts as begun, since a crash may come at any time.
+    /// Writes down the turn of a conversation as far as it came. `round`: its tools
+    /// are about to begin. One that must not run twice counts as begun, since a
+    /// crash may come at any time.
     pub(in crate::run) async fn keep_turn(&self, round: Option<&Round>) -> Result<(), NodeError> {
         let Some(turn) = self.plan.context.turn() else {
             return Ok(());
@@ -202,7 +209,8 @@ impl ModelAttempts<'_, '_> {
         self.plan.context.call.set_messages(messages);
     }
 
-    /// Leaves in the turn what its store keeps of compactions. `gone`: so many of the last messages are not kept.
+    /// Leaves in the turn what its store keeps of compactions. `gone`: so many of
+    /// the last messages are not kept.
     fn leave_covers(&self, gone: usize) {
         let turn = self.plan.context.turn();
         if let (Some(turn), Some(compacting)) = (turn, &self.history.compacting) {
@@ -242,10 +250,13 @@ impl ModelAttempts<'_, '_> {
 
     /// Goes on where an earlier call has stopped, if this one continues it.
     ///
-    /// 1. The pause is taken only if it is of this node and of this prompt; what has changed since is said, not refused.
-    /// 2. Without a journal, the call claims what was decided, so that of two processes one runs the approved tools.
+    /// 1. The pause is taken only if it is of this node and of this prompt; what
+    ///    has changed since is said, not refused.
+    /// 2. Without a journal, the call claims what was decided, so that of two
+    ///    processes one runs the approved tools.
     /// 3. The model that spoke then speaks again, behind the prompt of now.
-    /// 4. Calls without a result are the first thing that happens; else the model is asked.
+    /// 4. Calls without a result are the first thing that happens; else the model
+    ///    is asked.
     pub(super) fn resume(&mut self) -> Result<(), NodeError> {
         let Some(origin) = self.plan.context.origin.filter(|origin| origin.is_paused()) else {
             self.restore_compactions(None);
@@ -303,7 +314,8 @@ impl ModelAttempts<'_, '_> {
         Ok(())
     }
 
-    /// The rounds of a conversation behind the prompt of now, with what was found for it and what was compacted.
+    /// The rounds of a conversation behind the prompt of now, with what was found
+    /// for it and what was compacted.
     fn take_messages(&mut self, conversation: &Conversation) {
         // The prompt is the node's own, whatever the pause contains.
         let rounds = conversation.prompt.unwrap_or(self.prompt_len);
@@ -324,7 +336,8 @@ impl ModelAttempts<'_, '_> {
         self.stable_len = self.request.messages.len();
     }
 
-    /// Does again what was done to the conversation in the call that goes on here, or else in earlier turns of its chat.
+    /// Does again what was done to the conversation in the call that goes on here,
+    /// or else in earlier turns of its chat.
     fn restore_compactions(&mut self, before: Option<&CompactedSoFar>) {
         let Some(compacting) = &mut self.history.compacting else {
             return;

@@ -11,7 +11,8 @@ use crate::run::failure::Failure;
 use crate::settings::Progress;
 
 impl ModelAttempts<'_, '_> {
-    /// Outside of a map, a call is held back only before a retry, and only if something was refused before.
+    /// Outside of a map, a call is held back only before a retry, and only if
+    /// something was refused before.
     pub(super) fn lines_up(&self, one: &PlannedAttempt) -> bool {
         let CallContext { core, item, .. } = self.plan.context;
         // A batch is no rush of requests.

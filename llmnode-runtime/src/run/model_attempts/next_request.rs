@@ -1,4 +1,5 @@
-//! What follows a failed try: its explanation, the feedback to the model, and the request that the policies change.
+//! What follows a failed try: its explanation, the feedback to the model, and the
+//! request that the policies change.
 
 use llmnode_reader::ask::{form, is_repetition};
 
@@ -23,8 +24,8 @@ impl ModelAttempts<'_, '_> {
         policies::explain(failure, &attempt);
     }
 
-    /// Prepares another try of the same turn. The feedback comes first: a policy may take out of the complaints what the schema of
-    /// the correction says.
+    /// Prepares another try of the same turn. The feedback comes first: a policy
+    /// may take out of the complaints what the schema of the correction says.
     pub(super) fn prepare_again(&mut self, kind: AttemptKind, failure: &mut Failure) {
         let is_reported = match kind {
             AttemptKind::Correction => true,
@@ -41,7 +42,8 @@ impl ModelAttempts<'_, '_> {
             record: self.open.as_ref().and_then(OpenAttempt::record),
             history: &mut self.history,
         });
-        // A list that only the schema has may not have been read: the next complaint has it in words.
+        // A list that only the schema has may not have been read: the next
+        // complaint has it in words.
         if kind == AttemptKind::Correction && self.history.narrowed.is_none() {
             self.answers.after_feedback();
         }

@@ -1,15 +1,21 @@
 //! Answers and results that an earlier process wrote into the journal.
 //!
-//! An answer is found by its conversation and by the fingerprint of its turn's first request; corrections of the turn share that
-//! name, and are taken in the order in which they were written. So a prompt that has changed since finds nothing, and is asked
-//! anew; in a map that would mean all of it, which is why its first calls are compared together (`missed`).
+//! An answer is found by its conversation and by the fingerprint of its turn's
+//! first request; corrections of the turn share that name, and are taken in the
+//! order in which they were written. So a prompt that has changed since finds
+//! nothing, and is asked anew; in a map that would mean all of it, which is why its
+//! first calls are compared together (`missed`).
 //!
-//! What is found is judged again, by the validators of now: the state may have changed. In this order:
+//! What is found is judged again, by the validators of now: the state may have
+//! changed. In this order:
 //!
-//! 1. The model that answered then continues, a fallback model too, and finds the tools that it had found.
-//! 2. Calls of tools become a round. Those whose results are in the journal do not run again.
-//! 3. A text is validated. If it was accepted once and is not now, the next answer in the journal is looked at, or the model is
-//!    asked. If it was refused then, it is refused again, which leads to the same correction.
+//! 1. The model that answered then continues, a fallback model too, and finds the
+//!    tools that it had found.
+//! 2. Calls of tools become a round. Those whose results are in the journal do not
+//!    run again.
+//! 3. A text is validated. If it was accepted once and is not now, the next answer
+//!    in the journal is looked at, or the model is asked. If it was refused then,
+//!    it is refused again, which leads to the same correction.
 
 use std::sync::Arc;
 
@@ -173,8 +179,8 @@ impl ModelAttempts<'_, '_> {
         recorder.result(&journal.conversation, call)
     }
 
-    /// The journal has no answer to an item's request. Where it has others, the map's first calls are compared with it together.
-    /// `None`: the item is asked.
+    /// The journal has no answer to an item's request. Where it has others, the
+    /// map's first calls are compared with it together. `None`: the item is asked.
     pub(super) async fn missed(
         &self,
         item: &MapItem<'_>,

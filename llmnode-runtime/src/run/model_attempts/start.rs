@@ -1,4 +1,5 @@
-//! Where the attempts of a call begin: the model, the request as its settings make it, and the conversation in the journal.
+//! Where the attempts of a call begin: the model, the request as its settings make
+//! it, and the conversation in the journal.
 
 use llmnode_model::ext::BudgetedRetries;
 use llmnode_model::{ChatModel, Message, Request};
@@ -51,12 +52,17 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
         }
     }
 
-    /// Makes the first request, and looks for its conversation. Apart from `new`: what may fail is moved once more, and this is large.
+    /// Makes the first request, and looks for its conversation. Apart from `new`:
+    /// what may fail is moved once more, and this is large.
     ///
-    /// 1. Policies and the model's own settings change the request, so that the names of the journal are of what is sent.
-    /// 2. Tools are hidden behind a search, where there are very many. That changes the request, too, and needs the window.
-    /// 3. The conversation is looked for in the journal, by the request as it is now.
-    /// 4. From here on, the messages are the prompt. A conversation that goes on is appended to them (`resume`).
+    /// 1. Policies and the model's own settings change the request, so that the
+    ///    names of the journal are of what is sent.
+    /// 2. Tools are hidden behind a search, where there are very many. That changes
+    ///    the request, too, and needs the window.
+    /// 3. The conversation is looked for in the journal, by the request as it is
+    ///    now.
+    /// 4. From here on, the messages are the prompt. A conversation that goes on is
+    ///    appended to them (`resume`).
     pub(in crate::run) fn begin(&mut self) -> Result<(), NodeError> {
         let plan = self.plan;
         let context = &plan.context;

@@ -29,9 +29,10 @@ impl ModelAttempts<'_, '_> {
 
     /// Executes the calls of a round, and appends their results for the next turn.
     ///
-    /// In a conversation, the turn is written down twice: before the tools begin, since a crash must not let one run again that
-    /// must not, and behind them, with their results. While they run, the round is `self.running`: whatever ends this early leaves
-    /// there what is done.
+    /// In a conversation, the turn is written down twice: before the tools begin,
+    /// since a crash must not let one run again that must not, and behind them,
+    /// with their results. While they run, the round is `self.running`: whatever
+    /// ends this early leaves there what is done.
     pub(super) async fn execute(&mut self, round: Box<Round>) -> Result<AfterTools, Failure> {
         let conversation_id = self.conversation_id();
         if self.plan.context.turn().is_some() {
@@ -79,7 +80,8 @@ impl ModelAttempts<'_, '_> {
         Ok(AfterTools::NextTurn)
     }
 
-    /// Some calls of the round have no result: the turns end with a handoff, or somebody has to decide.
+    /// Some calls of the round have no result: the turns end with a handoff, or
+    /// somebody has to decide.
     fn end_turns(
         &self,
         conversation_id: String,

@@ -1,5 +1,5 @@
-//! For models with tools that get lost in a long text until they are cut: once in a call, they are asked for one call or the
-//! answer, and nothing else.
+//! For models with tools that get lost in a long text until they are cut: once in a
+//! call, they are asked for one call or the answer, and nothing else.
 
 use llmnode_model::Category;
 use llmnode_reader::Violation;

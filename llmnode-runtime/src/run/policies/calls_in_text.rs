@@ -1,14 +1,19 @@
-//! For servers that do not recognise the calls of their model and return them as its text: llama.cpp without a template for tools,
-//! vLLM without a parser, and models that write the notation of another one.
+//! For servers that do not recognise the calls of their model and return them as
+//! its text: llama.cpp without a template for tools, vLLM without a parser, and
+//! models that write the notation of another one.
 //!
-//! The reader says whether a response consists of calls (`llmnode_reader::calls::written_calls`). This says what becomes of it:
+//! The reader says whether a response consists of calls
+//! (`llmnode_reader::calls::written_calls`). This says what becomes of it:
 //!
 //! 1. a text, if it is none, or may be the answer itself;
-//! 2. a text with a flag, if a call stands in anything that the model was shown: it repeats data, which is never executed;
+//! 2. a text with a flag, if a call stands in anything that the model was shown: it
+//!    repeats data, which is never executed;
 //! 3. a round, if the calls may run;
-//! 4. a bad answer, about which the model is told, if they may not: they are in a notation that is not read, they name a tool
-//!    that is only called natively, the model was shown what cannot be read for calls (a picture, a PDF), or this is where only an
-//!    answer is left. As a call that the provider could not parse, it takes a turn.
+//! 4. a bad answer, about which the model is told, if they may not: they are in a
+//!    notation that is not read, they name a tool that is only called natively, the
+//!    model was shown what cannot be read for calls (a picture, a PDF), or this is
+//!    where only an answer is left. As a call that the provider could not parse, it
+//!    takes a turn.
 //!
 //! A bad answer with a call inside other text gets a complaint about that, first.
 
@@ -103,10 +108,11 @@ enum CalledInText {
     Refused(Violation),
 }
 
-/// What becomes of a text in which the reader has found calls. `None`: it is a text.
+/// What becomes of a text in which the reader has found calls. `None`: it is a
+/// text.
 ///
-/// Whether a call is quoted is asked before anything is made of it, and only where something would be: all that the model was shown
-/// is read for it.
+/// Whether a call is quoted is asked before anything is made of it, and only where
+/// something would be: all that the model was shown is read for it.
 fn decide(found: InText, text: &str, allowed: Allowed, request: &Request) -> Option<CalledInText> {
     match found {
         InText::Unread { .. } if shown_to_model(request).has_text(text) => {
@@ -128,7 +134,8 @@ fn decide(found: InText, text: &str, allowed: Allowed, request: &Request) -> Opt
     }
 }
 
-/// The calls may run, as far as the server and the settings go. What is left to ask is whether these may.
+/// The calls may run, as far as the server and the settings go. What is left to ask
+/// is whether these may.
 fn run(calls: Vec<WrittenCall>, allowed: Allowed, request: &Request) -> CalledInText {
     // The answer's function is called like a tool.
     if let (Some(output), [call]) = (&request.output, &calls[..])
@@ -167,7 +174,8 @@ fn run(calls: Vec<WrittenCall>, allowed: Allowed, request: &Request) -> CalledIn
     CalledInText::Round(Round::new(tool_calls, &request.messages))
 }
 
-/// Calls that end the conversation are, and what must not happen by mistake, unless the node itself takes it from texts.
+/// Calls that end the conversation are, and what must not happen by mistake, unless
+/// the node itself takes it from texts.
 fn is_native_only(call: &WrittenCall, allowed: Allowed, request: &Request) -> bool {
     request
         .callable()
@@ -213,7 +221,8 @@ fn misplaced_call(text: &str, request: &Request) -> Option<Violation> {
     Some(Violation::new("", message))
 }
 
-/// A text may call what is not listed yet, but not through `call_tool`: that would hide what is called.
+/// A text may call what is not listed yet, but not through `call_tool`: that would
+/// hide what is called.
 fn names(request: &Request) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for tool in request.callable() {
@@ -237,7 +246,8 @@ fn shows_more_than_texts(request: &Request) -> bool {
         .all(Attachment::is_text)
 }
 
-/// All texts of the request. Read only where an answer looks like a call: a conversation may be long.
+/// All texts of the request. Read only where an answer looks like a call: a
+/// conversation may be long.
 fn shown_to_model(request: &Request) -> Shown {
     let mut shown = Shown::default();
     let question = request.question.map_or(request.messages.len(), usize::from);

@@ -1,5 +1,6 @@
-//! For small models that correct a value to exactly the bound that the complaint named ("must be at least 15"), whatever the text
-//! says. The answer is good, so it is only flagged.
+//! For small models that correct a value to exactly the bound that the complaint
+//! named ("must be at least 15"), whatever the text says. The answer is good, so it
+//! is only flagged.
 
 use llmnode_reader::Flag;
 

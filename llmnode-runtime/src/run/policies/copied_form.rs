@@ -1,4 +1,5 @@
-//! For small models that are shown the form of the answer in their prompt and copy it, in place of filling it in.
+//! For small models that are shown the form of the answer in their prompt and copy
+//! it, in place of filling it in.
 
 use llmnode_reader::OutputSchema;
 use llmnode_reader::ask::{repeated_form, repeats_form};

@@ -1,5 +1,7 @@
-//! For answers that stopped at a length limit: calls that were cut are never executed, and a text that was cut is no bad answer of
-//! the model's. A limit that nobody set is raised once, since an API that must be sent a number (Anthropic's) was sent a guess.
+//! For answers that stopped at a length limit: calls that were cut are never
+//! executed, and a text that was cut is no bad answer of the model's. A limit that
+//! nobody set is raised once, since an API that must be sent a number (Anthropic's)
+//! was sent a guess.
 
 use llmnode_model::ext::{AnswerLimit, LimitSetter};
 use llmnode_model::{Category, Group, Request, Retry};
@@ -64,7 +66,8 @@ pub(super) fn cut_failure(response: &Response, request: &Request) -> Failure {
     Failure { message, ..failure }
 }
 
-/// Says whose limit it was. A default that can rise does, once a call, and counts as a refusal that the handle learns from.
+/// Says whose limit it was. A default that can rise does, once a call, and counts
+/// as a refusal that the handle learns from.
 pub(super) fn truncated(request: &Request, limit: Option<AnswerLimit>) -> Failure {
     let whose = whose_limit(request, limit);
     let message = format!("the answer stopped at the length limit ({whose})");

@@ -1,5 +1,7 @@
-//! For servers that answer with an error where a model wrote a call that they cannot parse (Groq's `tool_use_failed`, and
-//! llama.cpp's), and for calls in a text that are refused: it takes a turn, as a call does. In a typed node, `retries` bound it.
+//! For servers that answer with an error where a model wrote a call that they
+//! cannot parse (Groq's `tool_use_failed`, and llama.cpp's), and for calls in a
+//! text that are refused: it takes a turn, as a call does. In a typed node,
+//! `retries` bound it.
 
 use llmnode_model::{Category, Retry};
 

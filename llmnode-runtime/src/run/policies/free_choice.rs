@@ -1,6 +1,8 @@
-//! For models that had to call a function and wrote a text instead (Mistral's, and thinking models whose server then refuses to
-//! force a call), or called another one, since their server ignores a name (llama.cpp's). The model's handle has learned it from
-//! the response, and leaves the choice free from then on: as after other refusals, the model is asked again at once.
+//! For models that had to call a function and wrote a text instead (Mistral's, and
+//! thinking models whose server then refuses to force a call), or called another
+//! one, since their server ignores a name (llama.cpp's). The model's handle has
+//! learned it from the response, and leaves the choice free from then on: as after
+//! other refusals, the model is asked again at once.
 
 use llmnode_model::{Category, Retry};
 use llmnode_reader::Flag;

@@ -1,5 +1,6 @@
-//! For conversations that are longer than the model's window: the handle learns the window where the refusal names it, and a node
-//! that compacts its conversation is asked again with a shorter one.
+//! For conversations that are longer than the model's window: the handle learns the
+//! window where the refusal names it, and a node that compacts its conversation is
+//! asked again with a shorter one.
 
 use llmnode_model::Category;
 use llmnode_model::ext::window_in;

@@ -1,5 +1,5 @@
-//! For models that invent what binds, when they sum up a conversation: a quote that stands in no message of the program is told to the
-//! model as wrong.
+//! For models that invent what binds, when they sum up a conversation: a quote that
+//! stands in no message of the program is told to the model as wrong.
 
 use llmnode_reader::Reader;
 

@@ -1,5 +1,5 @@
-//! For agents at the end of their turns, or whose model keeps calling tools that do not exist: only an answer is left, and the
-//! request says so.
+//! For agents at the end of their turns, or whose model keeps calling tools that do
+//! not exist: only an answer is left, and the request says so.
 
 use llmnode_model::{Group, Message};
 use llmnode_reader::text::one_line;

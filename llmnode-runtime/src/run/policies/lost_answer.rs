@@ -1,5 +1,7 @@
-//! For models whose server can neither force a call nor an answer (a free choice, or calls in texts): a tool has run, and the model,
-//! which should write its answer in the form of the type, writes prose. It is asked for the answer alone, by a response format.
+//! For models whose server can neither force a call nor an answer (a free choice,
+//! or calls in texts): a tool has run, and the model, which should write its answer
+//! in the form of the type, writes prose. It is asked for the answer alone, by a
+//! response format.
 
 use llmnode_model::Category;
 use llmnode_reader::Flag;

@@ -1,21 +1,29 @@
-//! What is done about a response beyond its plain judgement: an ordered list of policies, one a file.
+//! What is done about a response beyond its plain judgement: an ordered list of
+//! policies, one a file.
 //!
-//! The plain course is short: a request is sent, its answer is validated, and what is wrong with it is told to the model. All that
-//! one server, one model or one kind of answer needs besides is a [`Policy`]. The attempt asks the list below, from the top, at
-//! four times:
+//! The plain course is short: a request is sent, its answer is validated, and what
+//! is wrong with it is told to the model. All that one server, one model or one
+//! kind of answer needs besides is a [`Policy`]. The attempt asks the list below,
+//! from the top, at four times:
 //!
 //! 1. [`before`](Policy::before) a request goes out: it may be changed;
-//! 2. when a response was [`received`](Policy::received), before anybody validates it: is it an answer at all, and which text is it?
-//! 3. [`after`](Policy::after) the judgement: is the failure another one, and does another request follow at once?
-//! 4. when it is known what follows the failure, to [`explain`](Policy::explain) it to a person.
+//! 2. when a response was [`received`](Policy::received), before anybody validates
+//!    it: is it an answer at all, and which text is it?
+//! 3. [`after`](Policy::after) the judgement: is the failure another one, and does
+//!    another request follow at once?
+//! 4. when it is known what follows the failure, to [`explain`](Policy::explain) it
+//!    to a person.
 //!
-//! At 2 and 3, the first policy that decides ends the walk. [`Next::Adapt`] does not: it changes the response or the failure, and
-//! the policies below see it so. At 1 and 4, all are asked. A policy has no state and calls nobody; what it must remember of a
-//! call is in the [`History`](super::history::History), and what it returns is carried out by `policy.rs`.
+//! At 2 and 3, the first policy that decides ends the walk. [`Next::Adapt`] does
+//! not: it changes the response or the failure, and the policies below see it so.
+//! At 1 and 4, all are asked. A policy has no state and calls nobody; what it must
+//! remember of a call is in the [`History`](super::history::History), and what it
+//! returns is carried out by `policy.rs`.
 //!
 //! # The order, and why
 //!
-//! Each policy stands below those whose changes it needs, and above those that must not see what it has decided.
+//! Each policy stands below those whose changes it needs, and above those that must
+//! not see what it has decided.
 //!
 //! | policy | stands here because |
 //! |---|---|
@@ -40,7 +48,8 @@
 //!
 //! # How to add one
 //!
-//! For a server that wraps its answers in a tag, `wrapped_answer.rs` (this one is tested, in `tests/wrapped_answer.rs`):
+//! For a server that wraps its answers in a tag, `wrapped_answer.rs` (this one is
+//! tested, in `tests/wrapped_answer.rs`):
 //!
 //! ```ignore
 //! //! For the gateway of Example Inc., which wraps every answer: `<answer>..</answer>`.
@@ -59,15 +68,19 @@
 //! }
 //! ```
 //!
-//! 1. The file says for which server or model it is, and has a type with the method of its time: here the text is to be another
-//!    one before it is read. Whatever is not of this kind is `None`.
-//! 2. Below, it gets its `mod`, its `use` and a line in [`POLICIES`]; above, its row in the table. This one stands after
-//!    `PausedTurn`, which joins texts, and before `CallsInText`, which reads them.
-//! 3. `tests/each.rs` gets a test of what it does, and of a response that it must leave alone; `tests/pairs.rs` gets a row for each
-//!    policy that it may meet.
+//! 1. The file says for which server or model it is, and has a type with the method
+//!    of its time: here the text is to be another one before it is read. Whatever
+//!    is not of this kind is `None`.
+//! 2. Below, it gets its `mod`, its `use` and a line in [`POLICIES`]; above, its
+//!    row in the table. This one stands after `PausedTurn`, which joins texts, and
+//!    before `CallsInText`, which reads them.
+//! 3. `tests/each.rs` gets a test of what it does, and of a response that it must
+//!    leave alone; `tests/pairs.rs` gets a row for each policy that it may meet.
 //!
-//! What a policy makes of a text is what is validated, recorded, journaled and returned. A program that reads the stream has seen
-//! the text as it came: what has to be taken out of that, too, belongs into `run/attempt/written.rs`, as thoughts do.
+//! What a policy makes of a text is what is validated, recorded, journaled and
+//! returned. A program that reads the stream has seen the text as it came: what has
+//! to be taken out of that, too, belongs into `run/attempt/written.rs`, as thoughts
+//! do.
 
 mod ask_for_less;
 mod calls_in_text;

@@ -1,5 +1,6 @@
-//! For models whose server enforces the schema: a correction's schema allows only what a check has listed
-//! ([`Invalid::only`](crate::Invalid::only)). A model that sees no schema gets the list in words alone.
+//! For models whose server enforces the schema: a correction's schema allows only
+//! what a check has listed ([`Invalid::only`](crate::Invalid::only)). A model that
+//! sees no schema gets the list in words alone.
 
 use llmnode_model::ResponseFormat;
 

@@ -1,5 +1,6 @@
-//! For models under a response format that write white space after a complete document until a limit stops them: the document is
-//! whole, though the provider says that it was cut. Small models do so on llama.cpp, Ollama and vLLM.
+//! For models under a response format that write white space after a complete
+//! document until a limit stops them: the document is whole, though the provider
+//! says that it was cut. Small models do so on llama.cpp, Ollama and vLLM.
 
 use llmnode_model::ext::{is_document, padding};
 use llmnode_reader::Flag;

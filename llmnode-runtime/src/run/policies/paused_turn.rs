@@ -1,5 +1,6 @@
-//! For Anthropic's server tools: a turn that takes long is paused, and goes on when its conversation is sent back as it is
-//! (`pause_turn`). The answer that ends it has the text of all of its parts.
+//! For Anthropic's server tools: a turn that takes long is paused, and goes on when
+//! its conversation is sent back as it is (`pause_turn`). The answer that ends it
+//! has the text of all of its parts.
 
 use std::sync::Arc;
 

@@ -13,11 +13,13 @@ use crate::run::response::{Ended, Judgement, Response};
 use crate::run::tools::Round;
 use crate::settings::Resolved;
 
-/// What is done about one kind of response. A policy has no state: what it must remember of a call is in its [`History`].
+/// What is done about one kind of response. A policy has no state: what it must
+/// remember of a call is in its [`History`].
 ///
 /// Most policies have one of these methods.
 pub(in crate::run) trait Policy: Sync {
-    /// A request is about to follow: the first of a call, an agent's next turn, or another try. The policy may change it.
+    /// A request is about to follow: the first of a call, an agent's next turn, or
+    /// another try. The policy may change it.
     fn before(&self, plan: &mut RequestPlan<'_>) {
         let _ = plan;
     }
@@ -28,7 +30,8 @@ pub(in crate::run) trait Policy: Sync {
         None
     }
 
-    /// The attempt was judged: the answer is good or bad, or there is none. `None`: this policy is not concerned.
+    /// The attempt was judged: the answer is good or bad, or there is none. `None`:
+    /// this policy is not concerned.
     fn after(
         &self,
         response: &Response,
@@ -39,7 +42,8 @@ pub(in crate::run) trait Policy: Sync {
         None
     }
 
-    /// What the error says besides, for a person. It is asked once it is known what follows the failure.
+    /// What the error says besides, for a person. It is asked once it is known what
+    /// follows the failure.
     fn explain(&self, failure: &Failure, attempt: &FailedAttempt<'_>) -> Option<String> {
         let _ = (failure, attempt);
         None
@@ -52,12 +56,14 @@ pub(in crate::run) enum Next {
     Adapt(Change),
     /// The model is told that its answer is wrong like this. It counts as a correction (`retries`).
     Correct(Vec<Violation>),
-    /// It is taken as it is, and no policy below is asked. Of a response: its tools are called, a paused turn goes on, and an answer
-    /// is validated.
+    /// It is taken as it is, and no policy below is asked. Of a response: its tools
+    /// are called, a paused turn goes on, and an answer is validated.
     Accept,
-    /// The model is asked again at once, by a request that [`Policy::before`] may change. It counts as no try, but a call has few
-    /// of them: it is what a refusal that showed another way leads to ([`Retry::Adapted`]), too. Not to be mixed up with
-    /// [`Adapt`](Next::Adapt), which changes the response and asks nobody.
+    /// The model is asked again at once, by a request that [`Policy::before`] may
+    /// change. It counts as no try, but a call has few of them: it is what a
+    /// refusal that showed another way leads to ([`Retry::Adapted`]), too. Not to
+    /// be mixed up with [`Adapt`](Next::Adapt), which changes the response and asks
+    /// nobody.
     AskAgain,
     /// The attempt has failed like this.
     GiveUp(Failure),
@@ -140,7 +146,8 @@ pub(in crate::run) struct FailedAttempt<'a> {
 }
 
 impl Next {
-    /// Carries out what was decided of a response. `Break`: what it is, or `None` for an answer that has to be validated.
+    /// Carries out what was decided of a response. `Break`: what it is, or `None`
+    /// for an answer that has to be validated.
     pub(super) fn on_response(
         self,
         response: &mut Response,

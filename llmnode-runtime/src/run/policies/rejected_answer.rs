@@ -1,5 +1,6 @@
-//! For journals: the model is told about a bad answer, and a later process that replays the call has to tell it the same. An answer
-//! that was cut, or that is asked for again without a word, is not repeated.
+//! For journals: the model is told about a bad answer, and a later process that
+//! replays the call has to tell it the same. An answer that was cut, or that is
+//! asked for again without a word, is not repeated.
 
 use llmnode_model::Group;
 

@@ -1,5 +1,5 @@
-//! For every model that calls tools: what is left of a response with calls is a turn, and no answer. A turn that its provider
-//! paused is one, too.
+//! For every model that calls tools: what is left of a response with calls is a
+//! turn, and no answer. A turn that its provider paused is one, too.
 
 use super::policy::{AttemptView, Next, Policy};
 use crate::run::response::Response;

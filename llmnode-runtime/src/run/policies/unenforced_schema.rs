@@ -1,5 +1,6 @@
-//! For servers that take a response format and do not enforce it, such as proxies that drop it: the model's handle learns of it,
-//! and shows the model the form of the answer from then on.
+//! For servers that take a response format and do not enforce it, such as proxies
+//! that drop it: the model's handle learns of it, and shows the model the form of
+//! the answer from then on.
 
 use llmnode_model::Category;
 use llmnode_reader::Flag;
@@ -31,7 +32,8 @@ impl Policy for UnenforcedSchema {
     }
 }
 
-/// Whether the answer may be something that the schema does not allow. A response format does not bind the thinking before it.
+/// Whether the answer may be something that the schema does not allow. A response
+/// format does not bind the thinking before it.
 fn deviates(judgement: &Judgement) -> bool {
     match judgement {
         Judgement::Valid(validated) => validated

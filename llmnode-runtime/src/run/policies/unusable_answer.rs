@@ -1,5 +1,6 @@
-//! For what every provider may do: it refuses, its filter withholds the answer, it fails on the way, or nothing comes. The finish
-//! reason counts before the text: an answer that was filtered, refused or cut is never "corrected".
+//! For what every provider may do: it refuses, its filter withholds the answer, it
+//! fails on the way, or nothing comes. The finish reason counts before the text: an
+//! answer that was filtered, refused or cut is never "corrected".
 
 use llmnode_model::{Category, FinishReason, Request, TokenUsage};
 use llmnode_reader::Violation;

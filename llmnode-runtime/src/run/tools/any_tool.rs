@@ -1,16 +1,21 @@
 //! A tool, whatever it is made of, and the one way in which a call of it runs.
 //!
-//! What comes in is a call that a model wrote; what goes out is its [`ToolOutcome`]. In this order, and for every tool:
+//! What comes in is a call that a model wrote; what goes out is its
+//! [`ToolOutcome`]. In this order, and for every tool:
 //!
-//! 1. The arguments are *read*, and checked. A model that wrote nonsense reads what is wrong, and nobody is asked.
-//! 2. A tool that needs an approval waits for its *permit*. A person may edit the arguments, so they are read again: what runs was
-//!    checked as it runs.
-//! 3. The call *claims* its decision. Of two processes that continue the same conversation, one runs the tool.
+//! 1. The arguments are *read*, and checked. A model that wrote nonsense reads what
+//!    is wrong, and nobody is asked.
+//! 2. A tool that needs an approval waits for its *permit*. A person may edit the
+//!    arguments, so they are read again: what runs was checked as it runs.
+//! 3. The call *claims* its decision. Of two processes that continue the same
+//!    conversation, one runs the tool.
 //! 4. The tool *runs*, as a call of a node where it is one.
 //!
-//! There are two kinds of lists. A node's own ([`Tools`](super::Tools)) knows the state of the node; a set
-//! ([`Toolset`](super::Toolset)) is made before there is a state, so its tools have `()`, and [`Stateless`] puts them on any.
-//! The tools themselves are in `typed.rs` (from `#[tool]` or a node) and `dynamic.rs` (functions, graphs, results from outside).
+//! There are two kinds of lists. A node's own ([`Tools`](super::Tools)) knows the
+//! state of the node; a set ([`Toolset`](super::Toolset)) is made before there is a
+//! state, so its tools have `()`, and [`Stateless`] puts them on any. The tools
+//! themselves are in `typed.rs` (from `#[tool]` or a node) and `dynamic.rs`
+//! (functions, graphs, results from outside).
 
 use std::sync::Arc;
 
@@ -34,7 +39,8 @@ pub(super) trait AnyTool<S: ?Sized>: Send + Sync {
     /// What can be said against the arguments without running code of the program. `None`: nothing.
     fn argument_fault(&self, spec: &ToolSpec, arguments: &str) -> Option<ToolOutcome>;
 
-    /// Reads and checks the arguments. `Err`: the model reads what is wrong with them, or why it may not call the tool.
+    /// Reads and checks the arguments. `Err`: the model reads what is wrong with
+    /// them, or why it may not call the tool.
     fn read<'c: 'a, 'a>(
         &'c self,
         cx: Cx<'c, S>,

@@ -1,8 +1,9 @@
 //! Whether a call may run: a tool may need an approval.
 //!
-//! Who decides is asked in this order: a decision that came with the conversation that goes on, the handler of the run
-//! (`with_approval`), and else nobody: the call waits, and the agent pauses. A tool that has begun before a pause is not asked about
-//! again, and sees the arguments with which it began.
+//! Who decides is asked in this order: a decision that came with the conversation
+//! that goes on, the handler of the run (`with_approval`), and else nobody: the
+//! call waits, and the agent pauses. A tool that has begun before a pause is not
+//! asked about again, and sees the arguments with which it began.
 
 use llmnode_model::Category;
 use llmnode_model::internal::catch_panic_async;
@@ -109,7 +110,8 @@ fn panicked(message: &str) -> NodeError {
     NodeError::new(Category::Panic, message)
 }
 
-/// The decision of the run's handler about one call. `None`: there is no handler, or it decides later.
+/// The decision of the run's handler about one call. `None`: there is no handler,
+/// or it decides later.
 async fn ask<S: ?Sized>(
     cx: &Cx<'_, S>,
     invocation: &Invocation<'_>,

@@ -25,18 +25,20 @@ pub struct ToolRun {
 
 /// The inside of a set of tools.
 pub trait ToolsetInternals {
-    /// Executes a call of a tool, which needs no approval any more. `None`: its result comes from outside.
+    /// Executes a call of a tool, which needs no approval any more. `None`: its
+    /// result comes from outside.
     ///
     /// # Errors
-    /// What ends the calling node: a limit is reached, the tool aborted, or it waits itself.
+    /// What ends the calling node: a limit is reached, the tool aborted, or it
+    /// waits itself.
     fn execute<S: ?Sized + Sync>(
         &self,
         cx: &Cx<'_, S>,
         call: &ToolCall,
     ) -> impl Future<Output = Result<Option<ToolRun>, NodeError>> + Send;
 
-    /// Returns what is wrong with the arguments of a call, before anything runs. The arguments of an unknown tool are not
-    /// checked.
+    /// Returns what is wrong with the arguments of a call, before anything runs.
+    /// The arguments of an unknown tool are not checked.
     fn refused_arguments(&self, call: &ToolCall) -> Option<String>;
 }
 

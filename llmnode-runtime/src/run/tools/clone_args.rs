@@ -1,8 +1,10 @@
 //! How an argument is cloned for the function that takes it.
 //!
-//! A type that cannot be read usually cannot be cloned either. The compiler says so where the argument is read, and should not say it
-//! a second time where it is cloned. Generated code therefore calls `cloned` on three references to a [`CloneProbe`]: method resolution
-//! takes the first impl that fits, and only the second one asks for `Clone`.
+//! A type that cannot be read usually cannot be cloned either. The compiler says so
+//! where the argument is read, and should not say it a second time where it is
+//! cloned. Generated code therefore calls `cloned` on three references to a
+//! [`CloneProbe`]: method resolution takes the first impl that fits, and only the
+//! second one asks for `Clone`.
 
 use crate::output::Argument;
 

@@ -1,4 +1,5 @@
-//! Tools that are known at run time only: functions, functions that call nodes, and those whose result comes from outside.
+//! Tools that are known at run time only: functions, functions that call nodes, and
+//! those whose result comes from outside.
 
 use std::borrow::Cow;
 use std::future::ready;
@@ -42,7 +43,8 @@ impl Dynamic {
     }
 }
 
-/// Executes a tool with its arguments within the agent's call. Says which call of a node it was, if it was one.
+/// Executes a tool with its arguments within the agent's call. Says which call of a
+/// node it was, if it was one.
 pub type ToolFn = dyn for<'c> Fn(
         &'c Cx<'c, ()>,
         Value,

@@ -1,9 +1,11 @@
 //! Executes the calls of a round.
 //!
-//! All calls of the round are prepared, counted and charged before any tool begins. Then they run side by side, a few at once; a
-//! tool that runs alone divides the round, so that what stands before it has ended when it begins. A result is written down as
-//! soon as its tool ends: in the record, in the journal, and in the [`RunningRound`], which outlives this room. So a deadline or
-//! a crash in the middle loses no result, and the round goes on with the calls that are left.
+//! All calls of the round are prepared, counted and charged before any tool begins.
+//! Then they run side by side, a few at once; a tool that runs alone divides the
+//! round, so that what stands before it has ended when it begins. A result is
+//! written down as soon as its tool ends: in the record, in the journal, and in the
+//! [`RunningRound`], which outlives this room. So a deadline or a crash in the
+//! middle loses no result, and the round goes on with the calls that are left.
 
 use std::future::poll_fn;
 use std::ops::Range;
@@ -24,10 +26,12 @@ use crate::run::erased_node::ErasedNode;
 use crate::run::failure::Failure;
 use crate::run::pool::Pool;
 
-/// So many tools of one answer run at once: a model may call dozens, and each may hold a connection.
+/// So many tools of one answer run at once: a model may call dozens, and each may
+/// hold a connection.
 const CONCURRENCY: usize = 8;
 
-/// What the calls of every round need: the node, the call that they are part of, and their conversation.
+/// What the calls of every round need: the node, the call that they are part of,
+/// and their conversation.
 pub(in crate::run) struct Executor<'r, 'n> {
     pub(in crate::run) node: &'r dyn ErasedNode<'n>,
     pub(in crate::run) context: &'r CallContext<'r>,
@@ -47,8 +51,8 @@ struct Execution<'e, 'n> {
 }
 
 impl Executor<'_, '_> {
-    /// Executes the calls without a result concurrently, except tools that run alone. The state of each call is in `running`,
-    /// also where this ends early.
+    /// Executes the calls without a result concurrently, except tools that run
+    /// alone. The state of each call is in `running`, also where this ends early.
     pub(in crate::run) async fn execute(
         &self,
         running: &mut RunningRound,
@@ -147,7 +151,8 @@ impl Execution<'_, '_> {
         }
     }
 
-    /// What a call comes to that names no tool, or is one too many. Where tools are looked for, an unknown name is a search.
+    /// What a call comes to that names no tool, or is one too many. Where tools are
+    /// looked for, an unknown name is a search.
     fn refused(&self, index: usize) -> ToolOutcome {
         let Executor {
             context, finding, ..
@@ -199,10 +204,12 @@ impl Execution<'_, '_> {
         Ok(state)
     }
 
-    /// Writes down what a call came to. `began`: `None` if no tool ran. `Err`: it ends the agent.
+    /// Writes down what a call came to. `began`: `None` if no tool ran. `Err`: it
+    /// ends the agent.
     ///
-    /// Listeners of the stream and the record are told of it in any case, and only then is it looked at: an error has to be found
-    /// in the record. The event comes last, since it has the result as the model reads it.
+    /// Listeners of the stream and the record are told of it in any case, and only
+    /// then is it looked at: an error has to be found in the record. The event
+    /// comes last, since it has the result as the model reads it.
     fn end(
         &self,
         index: usize,

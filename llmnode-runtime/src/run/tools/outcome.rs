@@ -24,7 +24,8 @@ pub const MAX_IMAGE_BYTES: usize = 8 << 20;
 /// The most of what a tool says went wrong, in bytes.
 const MAX_FAULT_BYTES: usize = 2048;
 
-/// What a call of a tool came to: what the model reads, or why it reads nothing yet, and what the record says.
+/// What a call of a tool came to: what the model reads, or why it reads nothing
+/// yet, and what the record says.
 pub(in crate::run) struct ToolOutcome {
     pub(super) effect: ToolEffect,
     pub(super) label: Cow<'static, str>,
@@ -107,10 +108,11 @@ impl ToolOutcome {
         ToolOutcome::of_error(NodeError::new(Category::Panic, ""), None)
     }
 
-    /// A tool's own message is for the model; that of a transport is not: it may name servers, files or keys.
+    /// A tool's own message is for the model; that of a transport is not: it may
+    /// name servers, files or keys.
     ///
-    /// A panic and a limit end the call of the tool, not the agent, which may do without its result. All else of the group stop
-    /// ends the agent, too.
+    /// A panic and a limit end the call of the tool, not the agent, which may do
+    /// without its result. All else of the group stop ends the agent, too.
     pub(super) fn of_error(error: NodeError, deadline: Option<Duration>) -> Self {
         let call = error.record().map(|record| record.id);
         let category = error.category();

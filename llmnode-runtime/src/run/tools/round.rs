@@ -147,8 +147,9 @@ pub(in crate::run) fn unanswered_call(messages: &[Message]) -> Option<&str> {
     None
 }
 
-/// Providers refuse duplicate ids in a conversation. Ids may have left it, with what was summed up, and stand in it again once somebody
-/// sends all of it: so a number that was given before is not given again.
+/// Providers refuse duplicate ids in a conversation. Ids may have left it, with
+/// what was summed up, and stand in it again once somebody sends all of it: so a
+/// number that was given before is not given again.
 fn with_unique_ids(mut calls: Vec<ToolCall>, messages: &[Message]) -> Vec<ToolCall> {
     if have_unique_ids(&calls, messages) {
         return calls;
@@ -180,8 +181,9 @@ fn with_unique_ids(mut calls: Vec<ToolCall>, messages: &[Message]) -> Vec<ToolCa
     calls
 }
 
-/// Compares each with all: for the few calls that most answers have, this takes less than to collect the ids of a conversation.
-/// `false`: they are not, or this is not enough to say so.
+/// Compares each with all: for the few calls that most answers have, this takes
+/// less than to collect the ids of a conversation. `false`: they are not, or this
+/// is not enough to say so.
 fn have_unique_ids(calls: &[ToolCall], messages: &[Message]) -> bool {
     if calls.len() > MAX_CALLS {
         return false;
@@ -204,7 +206,8 @@ fn is_usable(id: &str) -> bool {
     !id.is_empty() && id.len() <= MAX_WORD_BYTES
 }
 
-/// Of the ids that this library gave, the highest number: earlier ones may have left the conversation.
+/// Of the ids that this library gave, the highest number: earlier ones may have
+/// left the conversation.
 fn highest_number(ids: &HashSet<String>) -> usize {
     let numbers = ids.iter().filter_map(|id| own_number(id));
     numbers.max().unwrap_or(0)
@@ -218,7 +221,8 @@ fn own_number(id: &str) -> Option<usize> {
 }
 
 impl Round {
-    /// Calls that stand in no response of their own, such as those of a text. `messages`: the conversation before them.
+    /// Calls that stand in no response of their own, such as those of a text.
+    /// `messages`: the conversation before them.
     pub(in crate::run) fn new(calls: Vec<ToolCall>, messages: &[Message]) -> Box<Self> {
         Box::new(Round {
             content: String::new(),
@@ -262,7 +266,8 @@ impl Round {
         characters
     }
 
-    /// What an earlier process or a person has decided of a call. `None`: nothing, so its tool runs.
+    /// What an earlier process or a person has decided of a call. `None`: nothing,
+    /// so its tool runs.
     pub(super) fn already_decided(&self, index: usize) -> Option<DecidedCall> {
         match self.states.get(index)? {
             CallState::Ended { .. } => Some(DecidedCall::HasResult),
@@ -284,7 +289,8 @@ impl Round {
         }
     }
 
-    /// The answer and the results of its calls, in their order, for the next turn. `Err`: some calls wait.
+    /// The answer and the results of its calls, in their order, for the next turn.
+    /// `Err`: some calls wait.
     pub(in crate::run) fn to_messages(
         &self,
         states: Vec<CallState>,
@@ -317,8 +323,9 @@ impl Round {
         self.broken_off(states, &vec![true; self.calls.len()], tools)
     }
 
-    /// The calls of a round whose execution ended early: with the results that there are. A tool that was started and must not be
-    /// executed twice has one that says so.
+    /// The calls of a round whose execution ended early: with the results that
+    /// there are. A tool that was started and must not be executed twice has one
+    /// that says so.
     pub(in crate::run) fn broken_off(
         &self,
         states: Vec<Option<CallState>>,
@@ -361,7 +368,8 @@ impl Round {
             .all(|call| tool_index(tools, &call.name).is_none() && !is_search(call, request))
     }
 
-    /// What the model reads of a call that runs no tool. `tool`: where it stands in the list, if it does.
+    /// What the model reads of a call that runs no tool. `tool`: where it stands in
+    /// the list, if it does.
     pub(super) fn not_executed(
         &self,
         index: usize,
@@ -376,7 +384,8 @@ impl Round {
                 "not used: answer after the results of the tools",
             );
         }
-        // An answer may have any number of calls: only the first ones get a message that lists names.
+        // An answer may have any number of calls: only the first ones get a message
+        // that lists names.
         if tool.is_some() || index >= MAX_CALLS {
             let why = format!("not executed: at most {MAX_CALLS} calls of one answer are");
             return ToolOutcome::refused("not_executed", why);
@@ -405,7 +414,8 @@ pub(in crate::run) fn for_history(call: &ToolCall) -> ToolCall {
     call
 }
 
-/// What a model reads that called a tool which is not there. Many models call themselves by the node's name.
+/// What a model reads that called a tool which is not there. Many models call
+/// themselves by the node's name.
 pub(super) fn unknown_tool_message(tools: &[ToolSpec], name: &str, own_name: &str) -> String {
     let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
     let listed = &names[..names.len().min(64)];

@@ -15,11 +15,13 @@ use super::value::{ToolFuture, ToolValue};
 use crate::output::{Argument, OutputSpec, Untyped};
 use crate::pause::AskedReplies;
 
-/// Tools that are known only at run time: functions, and tools whose results the program gives. Clones share them.
+/// Tools that are known only at run time: functions, and tools whose results the
+/// program gives. Clones share them.
 ///
-/// A node takes them in a field with `#[node(tools)]`, a [`DynNode`](crate::DynNode) by
-/// [`tools`](crate::dyn_node::DynNodeBuilder::tools).
-/// If a tool is known when the program is compiled, `#[tool]` checks more of it.
+/// A node takes them in a field with `#[node(tools)]`, a
+/// [`DynNode`](crate::DynNode) by
+/// [`tools`](crate::dyn_node::DynNodeBuilder::tools). If a tool is known when the
+/// program is compiled, `#[tool]` checks more of it.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -57,8 +59,9 @@ impl Toolset {
         self
     }
 
-    /// Adds a function. Its argument is a struct whose fields are the arguments of the tool; anything else is one argument named
-    /// `value`. The model reads the value, or the text of the error.
+    /// Adds a function. Its argument is a struct whose fields are the arguments of
+    /// the tool; anything else is one argument named `value`. The model reads the
+    /// value, or the text of the error.
     #[must_use]
     pub fn function<A, F>(
         self,
@@ -77,9 +80,10 @@ impl Toolset {
         )
     }
 
-    /// Adds a function whose arguments are described by a JSON Schema that is known at run time only. They are checked against the
-    /// keywords that [`output_schema`](crate::dyn_node::DynNodeBuilder::output_schema) lists before the function is called; the
-    /// function checks the others itself.
+    /// Adds a function whose arguments are described by a JSON Schema that is known
+    /// at run time only. They are checked against the keywords that
+    /// [`output_schema`](crate::dyn_node::DynNodeBuilder::output_schema) lists
+    /// before the function is called; the function checks the others itself.
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;
@@ -109,8 +113,9 @@ impl Toolset {
         })
     }
 
-    /// Adds a function that may ask a person before it goes on: it ends with [`Asks`](crate::ext::Asks), and is called
-    /// again with the same arguments and the replies.
+    /// Adds a function that may ask a person before it goes on: it ends with
+    /// [`Asks`](crate::ext::Asks), and is called again with the same arguments and
+    /// the replies.
     #[must_use]
     pub fn asking_function<F>(
         self,
@@ -131,8 +136,8 @@ impl Toolset {
         )
     }
 
-    /// Adds a tool by its type, `.tool::<Search>()`: what `#[tool] fn search(..)` makes, or a node with the argument `tool`. It takes no
-    /// state.
+    /// Adds a tool by its type, `.tool::<Search>()`: what `#[tool] fn search(..)`
+    /// makes, or a node with the argument `tool`. It takes no state.
     #[must_use]
     pub fn tool<N>(mut self) -> Self
     where
@@ -151,7 +156,8 @@ impl Toolset {
         self
     }
 
-    /// Adds a tool that calls nodes in the context of the agent's call. Its arguments are checked against the schema.
+    /// Adds a tool that calls nodes in the context of the agent's call. Its
+    /// arguments are checked against the schema.
     #[must_use]
     pub fn calling(
         self,
@@ -180,7 +186,8 @@ impl Toolset {
         self
     }
 
-    /// Returns whether some tool in the set waits: for an approval before it runs, or for a result from outside.
+    /// Returns whether some tool in the set waits: for an approval before it runs,
+    /// or for a result from outside.
     pub fn may_pause(&self) -> bool {
         self.tools
             .iter()
@@ -195,8 +202,9 @@ impl Toolset {
         self
     }
 
-    /// Adds a tool whose call ends the turns of the agent: who made the call goes on elsewhere. `to` is for the caller, who gets it
-    /// back. In a call that takes no handoff it is a tool [without a body](Toolset::external).
+    /// Adds a tool whose call ends the turns of the agent: who made the call goes
+    /// on elsewhere. `to` is for the caller, who gets it back. In a call that takes
+    /// no handoff it is a tool [without a body](Toolset::external).
     #[must_use]
     pub fn handoff(self, spec: ToolSpec, to: usize) -> Self {
         let hands_off = Some(to);
@@ -230,29 +238,38 @@ impl Toolset {
         self
     }
 
-    /// Sets whether functions in the set may be executed again with the same arguments, such as after a crash. Default:
-    /// `true`. With `false`, a function is never repeated: [resuming a flow](crate::Category::ConfigError) in the middle of
-    /// it is refused, with its name.
+    /// Sets whether functions in the set may be executed again with the same
+    /// arguments, such as after a crash. Default: `true`. With `false`, a function
+    /// is never repeated: [resuming a flow](crate::Category::ConfigError) in the
+    /// middle of it is refused, with its name.
     #[must_use]
     pub fn idempotent(mut self, idempotent: bool) -> Self {
         self.tools = self.changed(|tool| tool.idempotent = idempotent);
         self
     }
 
-    /// Lists the tools of the set only when they are needed: for many tools, as of several MCP servers, whose descriptions would fill
-    /// the model's window and make it choose badly. The model finds them by a tool `search_tools`, which is added.
+    /// Lists the tools of the set only when they are needed: for many tools, as of
+    /// several MCP servers, whose descriptions would fill the model's window and
+    /// make it choose badly. The model finds them by a tool `search_tools`, which
+    /// is added.
     ///
-    /// The first request lists the five tools whose words fit the question best, and each search adds up to five for the rest of the
-    /// conversation. A search takes one of the agent's turns, and is no call of a tool in [`Limits`](crate::Limits). A tool that
-    /// the model calls without a search runs at once. Approvals, journals and records are as ever those of the tool. Where a
-    /// new tool would make the provider read a long prompt again, the model reads the tool's schema in the result of the search,
-    /// and calls it by a tool `call_tool`. Anthropic, and OpenAI by the Responses API, search themselves at their own hosts.
+    /// The first request lists the five tools whose words fit the question best,
+    /// and each search adds up to five for the rest of the conversation. A search
+    /// takes one of the agent's turns, and is no call of a tool in
+    /// [`Limits`](crate::Limits). A tool that the model calls without a search runs
+    /// at once. Approvals, journals and records are as ever those of the tool.
+    /// Where a new tool would make the provider read a long prompt again, the model
+    /// reads the tool's schema in the result of the search, and calls it by a tool
+    /// `call_tool`. Anthropic, and OpenAI by the Responses API, search themselves
+    /// at their own hosts.
     ///
-    /// With fewer than 20 tools, or with tools whose descriptions and schemas have less than about 800 tokens together (a tenth of
-    /// the smallest windows), all are listed, since a search would cost more. Default: all tools are listed.
+    /// With fewer than 20 tools, or with tools whose descriptions and schemas have
+    /// less than about 800 tokens together (a tenth of the smallest windows), all
+    /// are listed, since a search would cost more. Default: all tools are listed.
     ///
     /// # Errors
-    /// A call is a `config_error` if a tool or the output is itself called `search_tools` or `call_tool`.
+    /// A call is a `config_error` if a tool or the output is itself called
+    /// `search_tools` or `call_tool`.
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;
@@ -275,8 +292,9 @@ impl Toolset {
         self
     }
 
-    /// Lists the tools of these names in every request, in a set that is [`deferred`](Toolset::deferred): those that nearly every
-    /// question needs. Names that no tool of the set has are ignored.
+    /// Lists the tools of these names in every request, in a set that is
+    /// [`deferred`](Toolset::deferred): those that nearly every question needs.
+    /// Names that no tool of the set has are ignored.
     #[must_use]
     pub fn always<N: AsRef<str>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         let names: Vec<N> = names.into_iter().collect();

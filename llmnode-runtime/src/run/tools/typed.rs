@@ -1,4 +1,5 @@
-//! A tool of a type, from `#[tool]` or a node: its arguments are read and checked, and its node is called.
+//! A tool of a type, from `#[tool]` or a node: its arguments are read and checked,
+//! and its node is called.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -24,8 +25,8 @@ use crate::run::feedback::complaints;
 use crate::run::node::Exec;
 use crate::validate::{self, AttemptInfo, CheckOutcome, Checks};
 
-/// So deep do calls of agents stand in each other. Deeper ones are mistakes of models, and each level may cost as much as the one
-/// above it.
+/// So deep do calls of agents stand in each other. Deeper ones are mistakes of
+/// models, and each level may cost as much as the one above it.
 const DEPTH: usize = 8;
 
 /// A node that a model may call, with a state of type `S`. The model writes its fields.
@@ -74,7 +75,8 @@ pub trait StatelessTool<S: ?Sized>: Tool<S> {}
 #[diagnostic::do_not_recommend]
 impl<S: ?Sized, N: Tool<S>> StatelessTool<S> for N {}
 
-/// The node `N` as a tool. It is known by its type alone: no value of it is there before a model has written one.
+/// The node `N` as a tool. It is known by its type alone: no value of it is there
+/// before a model has written one.
 pub(super) struct TypedTool<N>(PhantomData<fn() -> N>);
 
 impl<N> TypedTool<N> {
@@ -175,8 +177,8 @@ fn replied(invocation: &Invocation<'_>, reply: Replied, call: CallId) -> ToolOut
     }
 }
 
-/// To continue, the function that called the paused agent would start again. The pause is not kept as source, because
-/// it cannot be resumed.
+/// To continue, the function that called the paused agent would start again. The
+/// pause is not kept as source, because it cannot be resumed.
 fn would_run_again(name: &str) -> NodeError {
     let why = format!(
         "an agent that the tool `{name}` calls has paused, and `{name}` must not run twice (`idempotent = false`); list the agent as \
@@ -191,9 +193,11 @@ struct Built<N> {
     violations: Vec<Violation>,
 }
 
-/// Makes the node of its arguments, checks it, and lists all that is wrong with them at once: what the schema refuses, what the
-/// validators find, and values that are not among the choices. Arguments that break a bound of the schema make a node all the
-/// same, if they have the right types, so that its validators can run. An error of the program ends the agent.
+/// Makes the node of its arguments, checks it, and lists all that is wrong with
+/// them at once: what the schema refuses, what the validators find, and values that
+/// are not among the choices. Arguments that break a bound of the schema make a
+/// node all the same, if they have the right types, so that its validators can run.
+/// An error of the program ends the agent.
 async fn read<N, S>(cx: &Cx<'_, S>, name: &str, arguments: &str) -> Result<N, ToolOutcome>
 where
     N: Tool<S>,

@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use crate::error::NodeError;
 
-/// The output of a tool, as the model reads it: a text as it is, `()` as "done", anything else as JSON.
+/// The output of a tool, as the model reads it: a text as it is, `()` as "done",
+/// anything else as JSON.
 #[diagnostic::on_unimplemented(
     message = "a model cannot read `{Self}`",
     label = "`{Self}` has no `Serialize`",
@@ -48,11 +49,13 @@ impl<T: Serialize + 'static> ToolValue for T {
     }
 }
 
-/// The result of a tool that returns images: a text, followed by images. If a provider takes no images in results,
-/// they follow in a user message. A model sees at most 16 images of a reply, of 8 MiB together; their text says how many are left
-/// out.
+/// The result of a tool that returns images: a text, followed by images. If a
+/// provider takes no images in results, they follow in a user message. A model sees
+/// at most 16 images of a reply, of 8 MiB together; their text says how many are
+/// left out.
 ///
-/// Only this type makes an image of a result: a text that is a `data:` URL stays a text.
+/// Only this type makes an image of a result: a text that is a `data:` URL stays a
+/// text.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -120,8 +123,8 @@ impl fmt::Debug for ToolReply {
     }
 }
 
-/// An error of a tool that ends the call of the agent. A tool may fail with any other error, which the model reads and may
-/// find a way around.
+/// An error of a tool that ends the call of the agent. A tool may fail with any
+/// other error, which the model reads and may find a way around.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -134,7 +137,8 @@ impl fmt::Debug for ToolReply {
 pub struct ToolError(BoxError);
 
 impl ToolError {
-    /// Creates an error that ends the agent's call as [`aborted`](Category::Aborted). The model does not see it.
+    /// Creates an error that ends the agent's call as
+    /// [`aborted`](Category::Aborted). The model does not see it.
     pub fn abort(error: impl Into<BoxError>) -> Self {
         ToolError(error.into())
     }

@@ -176,7 +176,8 @@ impl Finding<'_> {
         }
     }
 
-    /// A tool was called that is not listed: it is from now on, or the model reads its schema if it needs it.
+    /// A tool was called that is not listed: it is from now on, or the model reads
+    /// its schema if it needs it.
     pub(in crate::run::tools) fn noted(
         &self,
         mut outcome: ToolOutcome,

@@ -44,8 +44,9 @@ pub(in crate::run) struct Search {
 }
 
 impl Search {
-    /// Leaves out of the request what is not needed yet. `None`: all tools are listed. `window`: as somebody has set it, and not as
-    /// a refusal has named it, since the next process has to list the same tools.
+    /// Leaves out of the request what is not needed yet. `None`: all tools are
+    /// listed. `window`: as somebody has set it, and not as a refusal has named it,
+    /// since the next process has to list the same tools.
     ///
     /// # Errors
     /// A tool or the answer has a name of the search's own.
@@ -88,7 +89,8 @@ impl Search {
         }
     }
 
-    /// A question of a conversation in which tools were found before does not change a long beginning.
+    /// A question of a conversation in which tools were found before does not
+    /// change a long beginning.
     fn find_for_question(&self, request: &mut Request, model: &dyn ChatModel) {
         let has_found_before = request
             .messages
@@ -109,7 +111,8 @@ impl Search {
         set_found(question, names);
     }
 
-    /// How a model is to call what is found now. `carries`: the answer that searches has thoughts beside it.
+    /// How a model is to call what is found now. `carries`: the answer that
+    /// searches has thoughts beside it.
     pub(super) fn way(&self, request: &Request, model: &dyn ChatModel, carries: bool) -> FoundWay {
         if model.searches_tools(request) {
             return FoundWay::Native;
@@ -127,7 +130,8 @@ impl Search {
         FoundWay::Listed
     }
 
-    /// Lists what was found in the conversation so far, in the order in which it was found: the beginning of the list stays.
+    /// Lists what was found in the conversation so far, in the order in which it
+    /// was found: the beginning of the list stays.
     pub(in crate::run) fn list(&self, request: &mut Request) {
         let mut listed = self.always.clone();
         for found in request.messages.iter().filter_map(Message::found) {
@@ -166,7 +170,8 @@ pub(in crate::run) fn found_for_question(request: &Request) -> Vec<String> {
     }
 }
 
-/// A conversation goes on: its question has the tools that it had. `before`: the prompt as it was sent.
+/// A conversation goes on: its question has the tools that it had. `before`: the
+/// prompt as it was sent.
 pub(in crate::run) fn take_over(request: &mut Request, before: &[Message]) {
     let questions = before
         .iter()
@@ -194,7 +199,8 @@ fn set_found(question: &mut Message, names: Vec<String>) {
     *question = question.clone().finding(Some(found));
 }
 
-/// Whether there are so many tools, and such long ones, that a search costs less than to list them all in every request.
+/// Whether there are so many tools, and such long ones, that a search costs less
+/// than to list them all in every request.
 fn is_worth_a_search(tools: &[ToolSpec], window: Option<u64>) -> bool {
     if tools.len() < FEWEST_TOOLS {
         return false;

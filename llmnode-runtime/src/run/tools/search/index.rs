@@ -1,9 +1,12 @@
 //! The tools of a set by their words, as BM25 ranks them.
 //!
-//! In: names, descriptions and parameters of the tools, and a query. Out: the places of the tools that fit it best, best first. A
-//! name weighs more than a description, and that more than parameters. A word of the query that a tool has in another person's
-//! words counts in part. The tools of one server do not fill the list while others fit as well: each further one of a group counts
-//! less. Equal tools stand in the order of the set, so the same query always finds the same.
+//! In: names, descriptions and parameters of the tools, and a query. Out: the
+//! places of the tools that fit it best, best first. A name weighs more than a
+//! description, and that more than parameters. A word of the query that a tool has
+//! in another person's words counts in part. The tools of one server do not fill
+//! the list while others fit as well: each further one of a group counts less.
+//! Equal tools stand in the order of the set, so the same query always finds the
+//! same.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -86,7 +89,8 @@ impl Index {
         }
     }
 
-    /// The places of the best tools, best first; of those alone that `may` be found. Empty: no word of the query fits any.
+    /// The places of the best tools, best first; of those alone that `may` be
+    /// found. Empty: no word of the query fits any.
     pub(super) fn best(&self, query: &str, most: usize, may: impl Fn(usize) -> bool) -> Vec<usize> {
         let mut scores = self.scores(query);
         scores.retain(|&tool, _| may(tool));

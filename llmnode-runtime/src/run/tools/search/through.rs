@@ -1,7 +1,9 @@
-//! `call_tool`, which calls tools that are not listed: the call that it contains, and back.
+//! `call_tool`, which calls tools that are not listed: the call that it contains,
+//! and back.
 //!
-//! A call is unwrapped where it comes in, before anything else looks at it, so that limits, approvals, records and journals see the
-//! tool that runs. It is wrapped again where it goes back to the model: providers compare their own answers.
+//! A call is unwrapped where it comes in, before anything else looks at it, so that
+//! limits, approvals, records and journals see the tool that runs. It is wrapped
+//! again where it goes back to the model: providers compare their own answers.
 
 use llmnode_model::ext::{CALL_TOOL, SEARCH_TOOLS};
 use llmnode_model::{Request, ToolCall};

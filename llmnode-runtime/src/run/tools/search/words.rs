@@ -1,7 +1,9 @@
-//! Words of names, descriptions and queries, in the form in which they are compared.
+//! Words of names, descriptions and queries, in the form in which they are
+//! compared.
 //!
-//! A text comes in, its words go out: in lower case, names taken apart (`refundOrder`, `refund_order`), without the words that stand
-//! in every sentence, and cut to what singular and plural, "deletes" and "deleting" have in common.
+//! A text comes in, its words go out: in lower case, names taken apart
+//! (`refundOrder`, `refund_order`), without the words that stand in every sentence,
+//! and cut to what singular and plural, "deletes" and "deleting" have in common.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -15,7 +17,8 @@ const STOP_WORDS: &[&str] = &[
     "we", "were", "what", "when", "where", "which", "who", "will", "with", "would", "you", "your",
 ];
 
-/// Words with which interfaces name the same operation or thing. A person says one, and a tool has another.
+/// Words with which interfaces name the same operation or thing. A person says one,
+/// and a tool has another.
 const GROUPS: &[&[&str]] = &[
     // Operations.
     &[
