@@ -21,7 +21,7 @@ use llmnode_model::ext::{
     AnswerLimit, CarriedPart, LimitSetter, Repeats, Secret, check_request, redact,
 };
 use llmnode_model::{
-    Category, Completion, FinishReason, Message, ModelError, ProviderState, Request,
+    ApiKind, Category, Completion, FinishReason, Message, ModelError, ProviderState, Request,
     ResponseFormat, Retry, Sink, TokenUsage,
 };
 use llmnode_reader::Flag;
@@ -76,11 +76,17 @@ impl Inner {
     /// The reader found an answer that a server with an enforced schema could not
     /// have given: it does not enforce it. Known from now on for this model.
     pub(crate) fn unenforced(&self, request: &Request) {
-        if let (Some(model), Some(attempt)) = (self.model_of(request), request.correlation)
-            && let Ok(RequestShape {
-                schema: Some((ResponseFormat::Strict | ResponseFormat::Schema, _)),
-                ..
-            }) = self.shape(request, model, Asker::of(request), false)
+        let Some(model) = self.model_of(request) else {
+            return;
+        };
+        let Some(attempt) = request.correlation else {
+            return;
+        };
+        let shape = self.shape(request, model, Asker::of(request), false);
+        if let Ok(RequestShape {
+            schema: Some((ResponseFormat::Strict | ResponseFormat::Schema, _)),
+            ..
+        }) = shape
         {
             self.beliefs.unenforced(model, attempt.call());
         }
@@ -90,12 +96,15 @@ impl Inner {
     /// At a provider's own host calls are native, whatever the text looks like.
     pub(crate) fn calls_in_text(&self, request: &Request) -> bool {
         let host = self.service.endpoint.url.host();
-        !self.is_providers(host)
-            && !self.model_of(request).is_some_and(|model| {
-                self.beliefs
-                    .quirks(model, Asker::of(request), Situation::default())
-                    .calls_natively
-            })
+        if self.is_providers(host) {
+            return false;
+        }
+        let Some(model) = self.model_of(request) else {
+            return true;
+        };
+        let asker = Asker::of(request);
+        let quirks = self.beliefs.quirks(model, asker, Situation::default());
+        !quirks.calls_natively
     }
 
     /// Whether what this request shares with others is going to be kept, and is not yet.
@@ -111,8 +120,8 @@ impl Inner {
             ..Situation::default()
         };
         let quirks = self.beliefs.quirks(model, context.asker, situation);
-        self.cache_fields(request, model, quirks, context)
-            .writes_shared()
+        let cache = self.cache_fields(request, model, quirks, context);
+        cache.writes_shared()
     }
 
     /// Whether the provider finds the tools that this request does not list.
@@ -142,10 +151,7 @@ impl Inner {
 
     /// At the host of the API's maker alone: others ignore the field, and list all tools.
     fn may_search_tools(&self, request: &Request) -> bool {
-        let has_search = matches!(
-            self.wire.name,
-            llmnode_model::ApiKind::Anthropic | llmnode_model::ApiKind::Responses
-        );
+        let has_search = matches!(self.wire.name, ApiKind::Anthropic | ApiKind::Responses);
         has_search && request.all_tools.is_some() && self.is_own_host
     }
 
@@ -156,17 +162,20 @@ impl Inner {
 
     /// Thoughts included.
     pub(crate) fn max_tokens(&self, request: &Request) -> Option<u32> {
-        match self.wire.limit {
-            None => request.max_tokens,
-            Some(_) => self.limit_to_be_sent(request).map(|limit| limit.tokens),
+        if self.wire.limit.is_none() {
+            return request.max_tokens;
         }
+        let limit = self.limit_to_be_sent(request)?;
+        Some(limit.tokens)
     }
 
     /// Whether nobody has chosen the limit: then reserving all of it would block
     /// others for nothing.
     pub(crate) fn has_default_limit(&self, request: &Request) -> bool {
-        self.limit_to_be_sent(request)
-            .is_some_and(|limit| limit.by == LimitSetter::Default)
+        match self.limit_to_be_sent(request) {
+            Some(limit) => limit.by == LimitSetter::Default,
+            None => false,
+        }
     }
 
     /// Before the request is prepared: limits of tokens reserve room for the
@@ -179,9 +188,8 @@ impl Inner {
             tools: !request.tools.is_empty(),
             ..Situation::default()
         };
-        let quirks = self
-            .beliefs
-            .quirks(self.model_of(request)?, Asker::of(request), situation);
+        let model = self.model_of(request)?;
+        let quirks = self.beliefs.quirks(model, Asker::of(request), situation);
         let thinking = self.thinking(request, quirks).ok().flatten();
         Some(limit(request, quirks, thinking.map(|(_, way)| way)))
     }
@@ -196,14 +204,17 @@ impl Inner {
             Some(most) if request.max_tokens.is_some_and(|set| set > most) => LimitSetter::Model,
             _ => LimitSetter::Program,
         };
-        prepared.limit().map(|tokens| AnswerLimit {
+        let tokens = prepared.limit()?;
+        Some(AnswerLimit {
             tokens,
             by,
             rises: false,
         })
     }
 
-    /// `own`: the request with what the program set for this API alone.
+    /// Makes one request, and reads its answer. What the program has set for this API
+    /// alone (`on`) is added first, since all that follows is about the request as it
+    /// goes out.
     pub(crate) async fn complete(
         &self,
         request: &Request,
@@ -213,12 +224,14 @@ impl Inner {
         let of_api = request.on(self.wire.name);
         let request = of_api.as_deref().unwrap_or(request);
         sink.api(self.wire.name);
-        if let Some(model) = self.model_of(request).filter(|_| begins(&request.messages)) {
+        if let Some(model) = self.model_of(request)
+            && begins(&request.messages)
+        {
             self.beliefs.begin(model, context.asker);
         }
-        let (prepared, headers) = self
-            .prepare(request, context, sink.listens())
-            .map_err(|fault| without_secrets(unsent(fault), self.headers.secrets()))?;
+        let prepared = self.prepare(request, context, sink.listens());
+        let (prepared, headers) =
+            prepared.map_err(|fault| without_secrets(unsent(fault), self.headers.secrets()))?;
         // The memory of caches has to hear of the end in all cases, or others would
         // wait for a writer that is gone.
         let mut ending = CacheEnding {
@@ -230,11 +243,10 @@ impl Inner {
         ending.is_answered = outcome.is_ok();
         drop(ending);
         if outcome.is_ok() {
-            self.beliefs
-                .answered(prepared.model, prepared.context.asker);
-            context
-                .switch
-                .inspect(|switch| switch.answered(prepared.model, context.asker));
+            self.beliefs.answered(prepared.model, context.asker);
+            if let Some(switch) = context.switch {
+                switch.answered(prepared.model, context.asker);
+            }
         }
         outcome.map_err(|error| without_secrets(error, &prepared.secrets))
     }
@@ -251,26 +263,28 @@ impl Inner {
         if let Some((response_format, _)) = prepared.shape.schema {
             sink.response_format(response_format);
         }
-        self.refused(prepared, sink.listens())
-            .for_each(|part| sink.refused(part));
+        for part in self.refused(prepared, sink.listens()) {
+            sink.refused(part);
+        }
         if prepared.leaves_carried() {
             sink.flag(Flag::CarriedLeft);
         }
         let body = (self.wire.encode)(prepared).map_err(unsent)?;
         if sink.wants_prompt() && body.len() >= self.least_kept_bytes(prepared.request) {
             let parts = prompt_parts(&body, self.wire.name, prepared.model);
-            parts
-                .into_iter()
-                .for_each(|parts| sink.prompt(parts, prepared.cache.ttl));
+            if let Some(parts) = parts {
+                sink.prompt(parts, prepared.cache.ttl);
+            }
         }
         // A redirect that was learned is used at once; see `redirected`.
         let base = self.redirects.current(&self.service.endpoint.url);
         let url = match self.wire.url {
             Some(url) => {
-                let url = url(&base, prepared.model, prepared.streams);
-                Cow::Owned(url.map_err(|why| {
-                    unsent(format!("the URL for the model {:?} {why}", prepared.model))
-                })?)
+                let model = prepared.model;
+                let url = url(&base, model, prepared.streams);
+                let url =
+                    url.map_err(|why| unsent(format!("the URL for the model {model:?} {why}")))?;
+                Cow::Owned(url)
             }
             None => base,
         };
@@ -373,31 +387,32 @@ impl Inner {
             .limit
             .map(|limit| limit(request, shape.quirks, thinking));
         // Without an event for minutes, something on the way may give up.
-        let is_long = limit.is_some_and(|limit| {
-            limit.by == LimitSetter::Default && limit.tokens > MOST_TOKENS_AT_ONCE
-        });
+        let is_long = match limit {
+            Some(AnswerLimit { by, tokens, .. }) => {
+                by == LimitSetter::Default && tokens > MOST_TOKENS_AT_ONCE
+            }
+            None => false,
+        };
         // A stream if somebody listens, or if the answer may take long; some models
         // take nothing else.
         let wants_stream = (listens || is_long) && !shape.quirks.leaves_out(Part::Stream);
         let streams = wants_stream || shape.quirks.only_streams;
-        Ok((
-            PreparedRequest {
-                request,
-                context,
-                model,
-                tag: self.wire.tag,
-                joined: self.wire.joined,
-                id_form: self.id_form(shape.quirks),
-                names: self.wire.names,
-                shape,
-                deadline,
-                streams,
-                cache,
-                secrets,
-                may_search_tools: self.may_search_tools(request),
-            },
-            headers,
-        ))
+        let prepared = PreparedRequest {
+            request,
+            context,
+            model,
+            tag: self.wire.tag,
+            joined: self.wire.joined,
+            id_form: self.id_form(shape.quirks),
+            names: self.wire.names,
+            shape,
+            deadline,
+            streams,
+            cache,
+            secrets,
+            may_search_tools: self.may_search_tools(request),
+        };
+        Ok((prepared, headers))
     }
 
     /// Some servers refuse ids of calls that are not nine letters.
@@ -414,6 +429,11 @@ impl Inner {
     }
 
     /// Reads the head, then the body, and only then decides what it was.
+    ///
+    /// What the head says is told at once: a call that is dropped while the body comes
+    /// has its request id in the record, and others of a map read the cache that this
+    /// request has written. A body that broke off is no error yet, if the status was
+    /// one: what came of it may say why.
     async fn receive(
         &self,
         response: &mut Response,
@@ -486,23 +506,18 @@ pub(crate) fn finish(
         Ok(completion) => {
             completion.usage = larger(completion.usage, reported_usage);
             completion.refusal = prepared.clean(completion.refusal.take());
-            completion.finish = completion
-                .finish
-                .take()
-                .map(|finish| prepared.clean_finish(finish));
+            let finish = completion.finish.take();
+            completion.finish = finish.map(|finish| prepared.clean_finish(finish));
             completion.model = prepared.clean(completion.model.take());
             completion.response_id = prepared.clean(completion.response_id.take());
             // Without a request id, the answer's id helps to find it.
             completion.request_id = head.request_id.or_else(|| completion.response_id.clone());
         }
         Err(failure) => {
-            failure.usage = larger(failure.usage.as_deref().copied(), reported_usage).map(Box::new);
-            failure.set_answered(failure.answered().or(answered));
-            let answered = failure.answered();
-            failure.usage = failure
-                .usage
-                .take()
-                .map(|usage| Box::new(believed(*usage, answered)));
+            let answered = failure.answered().or(answered);
+            failure.set_answered(answered);
+            let usage = larger(failure.usage.as_deref().copied(), reported_usage);
+            failure.usage = usage.map(|usage| Box::new(believed(usage, answered)));
             failure.status = Some(head.status.as_u16());
             failure.request_id = head.request_id;
         }
@@ -542,7 +557,9 @@ impl Inner {
                 if has_call && prepared.shape.tools {
                     self.beliefs.called(prepared.model);
                 }
-                flags.into_iter().for_each(|flag| sink.flag(flag));
+                for flag in flags {
+                    sink.flag(flag);
+                }
                 prepared.restore_names(&mut completion);
                 completion.carried = self.carried(parts, prepared);
                 if completion.finish == Some(FinishReason::Length) && cut != CutBy::Other {
@@ -569,10 +586,10 @@ impl Inner {
             Err(Unreadable::Rejected(mut failure, parts)) => {
                 let carried = self.carried(parts, prepared);
                 if failure.answer.is_some() || carried.is_some() {
-                    let answer = failure
-                        .answer
-                        .take()
-                        .map_or_else(|| Message::assistant(""), |answer| *answer);
+                    let answer = match failure.answer.take() {
+                        Some(answer) => *answer,
+                        None => Message::assistant(""),
+                    };
                     failure.answer = Some(Box::new(answer.carrying(carried)));
                 }
                 Err(*failure)
@@ -586,25 +603,21 @@ impl Inner {
         parts: Vec<CarriedPart>,
         prepared: &PreparedRequest<'_>,
     ) -> Option<Arc<ProviderState>> {
-        match parts.is_empty() {
-            true => None,
-            false => Some(Arc::new(ProviderState::new(
-                self.wire.tag,
-                prepared.model,
-                parts,
-            ))),
+        if parts.is_empty() {
+            return None;
         }
+        let state = ProviderState::new(self.wire.tag, prepared.model, parts);
+        Some(Arc::new(state))
     }
 }
 
 /// An error that reports no tokens of an answer, after some of it had come, says
 /// what the prompt took at most.
 fn believed(usage: TokenUsage, answered: Option<u64>) -> TokenUsage {
-    let is_reported = usage
-        .output
-        .or(usage.total)
-        .is_some_and(|tokens| tokens > 0);
-    if answered.is_some_and(|answered| answered > 0) && !is_reported {
+    let reported = usage.output.or(usage.total);
+    let is_reported = reported > Some(0);
+    let has_answered = answered > Some(0);
+    if has_answered && !is_reported {
         usage.of_the_prompt()
     } else {
         usage
@@ -613,11 +626,14 @@ fn believed(usage: TokenUsage, answered: Option<u64>) -> TokenUsage {
 
 /// Beside those that the program sends.
 fn add_beta(headers: &mut HeaderMap, beta: &'static str) {
-    let earlier = headers
-        .get(BETA)
-        .map(|earlier| [earlier.as_bytes(), b",", beta.as_bytes()].concat());
-    let all = earlier.and_then(|all| HeaderValue::from_bytes(&all).ok());
-    headers.insert(BETA, all.unwrap_or(HeaderValue::from_static(beta)));
+    let mut value = HeaderValue::from_static(beta);
+    if let Some(earlier) = headers.get(BETA) {
+        let all = [earlier.as_bytes(), b",", beta.as_bytes()].concat();
+        if let Ok(all) = HeaderValue::from_bytes(&all) {
+            value = all;
+        }
+    }
+    headers.insert(BETA, value);
 }
 
 /// Messages of servers quote keys, headers and URLs.

@@ -52,7 +52,8 @@ impl Inner {
     ) -> ModelError {
         let status = head.status.as_u16();
         let is_readable = !head.encoded || std::str::from_utf8(body).is_ok();
-        let mut error = ErrorBody::read(if is_readable { body } else { b"" });
+        let readable = if is_readable { body } else { b"" };
+        let mut error = ErrorBody::read(readable);
         let quoting = std::mem::take(&mut error.message);
         error.message = self.without_prompt(&quoting, prepared);
         let category = classify::classify(status, &error);
@@ -70,15 +71,19 @@ impl Inner {
         let message = self.error_message(category, &quoting, &refusal, learns, prepared);
         let mut failure = ModelError::new(category, message);
         let is_unreadable = category == Category::SchemaError;
-        let wrote = error.wrote.clone().filter(|_| is_unreadable);
-        failure.answer = wrote.map(|wrote| Box::new(Message::assistant(wrote)));
+        if let Some(written) = &error.wrote
+            && is_unreadable
+        {
+            failure.answer = Some(Box::new(Message::assistant(written.clone())));
+        }
         failure.status = Some(status);
         failure.request_id.clone_from(&head.request_id);
         // Only for errors that waiting helps against: other texts may quote the prompt.
         let wait = retry_after::retry_after(&head.headers, SystemTime::now());
-        failure.retry_after = wait.max(error.retry_after).or_else(|| {
-            wait_hint::wait_hint(&quoting).filter(|_| category.group() == Group::Transport)
-        });
+        failure.retry_after = wait.max(error.retry_after);
+        if failure.retry_after.is_none() && category.group() == Group::Transport {
+            failure.retry_after = wait_hint::wait_hint(&quoting);
+        }
         failure.names_a_field = learns || self.names_a_field(&refusal, prepared);
         let (usage, is_impossible) = error.usage;
         failure.usage = usage.map(Box::new);
@@ -91,8 +96,11 @@ impl Inner {
             // The same request would fail as it did: the model has to be told.
             Some(Retry::Feedback)
         } else {
-            retry_after::should_retry(&head.headers)
-                .map(|again| if again { Retry::Transport } else { Retry::No })
+            match retry_after::should_retry(&head.headers) {
+                Some(true) => Some(Retry::Transport),
+                Some(false) => Some(Retry::No),
+                None => None,
+            }
         };
         failure
     }
@@ -138,11 +146,11 @@ impl Inner {
     /// Server messages quote requests; what they quote is found by the strings of
     /// the request's own JSON.
     fn without_prompt(&self, text: &str, prepared: &PreparedRequest<'_>) -> String {
-        let body = (self.wire.encode)(prepared).ok();
-        let body = body
-            .and_then(|body| serde_json::from_slice(&body).ok())
-            .unwrap_or(Value::Null);
-        without_prompt(text, &body, prepared.model)
+        let mut request = Value::Null;
+        if let Ok(body) = (self.wire.encode)(prepared) {
+            request = serde_json::from_slice(&body).unwrap_or(Value::Null);
+        }
+        without_prompt(text, &request, prepared.model)
     }
 
     /// A body with `Content-Encoding` that has no answer as it is.
@@ -160,12 +168,14 @@ impl Inner {
     }
 
     pub(crate) fn web_page(&self, body: &[u8], prepared: &PreparedRequest<'_>) -> ModelError {
-        let begin = String::from_utf8_lossy(&body[..body.len().min(4096)]);
+        let shown = &self.service.endpoint.shown;
+        let begin = &body[..body.len().min(4096)];
+        let begin = String::from_utf8_lossy(begin);
+        let begin = redact(&begin, &prepared.secrets);
+        let begin = one_line(begin.trim(), 200);
         let message = format!(
-            "{} answered with a web page, not JSON: a wrong base URL (most end with /v1), or a \
-             proxy's page. It begins: {}",
-            self.service.endpoint.shown,
-            one_line(redact(&begin, &prepared.secrets).trim(), 200),
+            "{shown} answered with a web page, not JSON: a wrong base URL (most end with /v1), or \
+             a proxy's page. It begins: {begin}"
         );
         ModelError::new(Category::BadResponse, message).retry(Retry::No)
     }
@@ -231,21 +241,20 @@ impl Inner {
     fn sent<'a>(&self, prepared: &'a PreparedRequest<'_>) -> Sent<'a> {
         let PreparedRequest { request, shape, .. } = prepared;
         let is_chat = self.wire.name == ApiKind::Chat;
-        let limit = self.wire.limit.map_or_else(
-            || max_tokens(request).map(|limit| shape.quirks.limited(limit)),
-            |limit| Some(limit(request, shape.quirks, prepared.thinking()).tokens),
-        );
-        let limits = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
-        let limit = limit.filter(|_| {
-            !limits
-                .iter()
-                .any(|field: &&str| request.extra.contains_key(*field))
-        });
-        let choice = prepared.tool_choice().and_then(|choice| match choice {
-            ToolChoice::Named(_) => Some(Choice::ByName),
-            ToolChoice::Any => Some(Choice::Any),
-            ToolChoice::Nothing => None,
-        });
+        let mut limit = match self.wire.limit {
+            Some(limit) => Some(limit(request, shape.quirks, prepared.thinking()).tokens),
+            None => max_tokens(request).map(|limit| shape.quirks.limited(limit)),
+        };
+        for field in ["max_tokens", "max_completion_tokens", "max_output_tokens"] {
+            if request.extra.contains_key(field) {
+                limit = None;
+            }
+        }
+        let choice = match prepared.tool_choice() {
+            Some(ToolChoice::Named(_)) => Some(Choice::ByName),
+            Some(ToolChoice::Any) => Some(Choice::Any),
+            Some(ToolChoice::Nothing) | None => None,
+        };
         let users = request.extra.keys().map(String::as_str);
         Sent {
             situation: shape.situation,

@@ -44,16 +44,16 @@ impl<'a> Messages<'a> {
         let (system, mut rest): (Vec<_>, Vec<_>) = messages
             .into_iter()
             .partition(|message| message.role == Role::System);
-        let texts: Vec<&str> = system
-            .iter()
-            .map(|message| message.content.as_str())
-            .collect();
+        let texts: Vec<&str> = system.iter().map(|message| &*message.content).collect();
         let text = texts.join("\n\n");
         if text.trim().is_empty() {
             return Messages::Rewritten(rest);
         }
         match rest.iter_mut().find(|message| message.role == Role::User) {
-            Some(first) => *first = Cow::Owned(with_beginning(first, &format!("{text}\n\n"))),
+            Some(first) => {
+                let begun = with_beginning(first, &format!("{text}\n\n"));
+                *first = Cow::Owned(begun);
+            }
             None => rest.insert(0, Cow::Owned(Message::user(text))),
         }
         Messages::Rewritten(rest)
@@ -73,15 +73,19 @@ impl<'a> Messages<'a> {
             }
         };
         if let Some(message) = messages.get_mut(at) {
-            *message = Cow::Owned(message.as_ref().clone().text(words));
+            let with_words = message.as_ref().clone().text(words);
+            *message = Cow::Owned(with_words);
         }
         Messages::Rewritten(messages)
     }
 }
 
 /// Adds a description of the type if the rest of the request has none.
+///
 /// In this order: the description of the type, the lists of choices in words, the
-/// names of the wire, and last the system's text of a model that takes none.
+/// names of the wire, and last the system's text of a model that takes none. The
+/// names come behind all that is written here, since they have to fit it; the
+/// system's text comes last, since it may hold the description by then.
 pub(crate) fn instructed<'a>(prepared: &PreparedRequest<'a>) -> Messages<'a> {
     let PreparedRequest { request, shape, .. } = *prepared;
     let RequestShape {
@@ -97,10 +101,10 @@ pub(crate) fn instructed<'a>(prepared: &PreparedRequest<'a>) -> Messages<'a> {
         is_ignored && request.correlation.map(|attempt| attempt.call()) == quirks.unenforced;
     let words = typed.and_then(|(format, schema)| words(format, schema, choices && !is_ignored));
     let question = request.question.map(usize::from);
-    let ends_with_user = request
-        .messages
-        .last()
-        .is_some_and(|last| last.role == Role::User);
+    let ends_with_user = match request.messages.last() {
+        Some(last) => last.role == Role::User,
+        None => false,
+    };
     let is_described = typed.is_some_and(|(format, _)| format == ResponseFormat::Prompt);
     let at_end = shape.keeps_function && is_described && ends_with_user;
     let place = if found_out || at_end {
@@ -110,22 +114,12 @@ pub(crate) fn instructed<'a>(prepared: &PreparedRequest<'a>) -> Messages<'a> {
     };
     let messages = match typed {
         Some((ResponseFormat::JsonObject | ResponseFormat::Prompt, schema)) => {
-            let with = if at_end {
-                with_instruction_at_end
-            } else {
-                with_instruction
-            };
-            Messages::Rewritten(with(&request.messages, schema))
+            Messages::Rewritten(with_instruction(&request.messages, schema, at_end))
         }
         // The server ignores the schema. The call that found out gets it at the
         // end: its system message is sent.
         Some((ResponseFormat::Strict | ResponseFormat::Schema, schema)) if is_ignored => {
-            let with = if found_out {
-                with_instruction_at_end
-            } else {
-                with_instruction
-            };
-            Messages::Rewritten(with(&request.messages, schema))
+            Messages::Rewritten(with_instruction(&request.messages, schema, found_out))
         }
         _ => Messages::Unchanged(&request.messages),
     };
@@ -152,8 +146,10 @@ fn with_beginning(message: &Message, text: &str) -> Message {
 
 /// What is said about the answer beside its schema.
 fn words(format: ResponseFormat, schema: &OutputSchema, is_sent: bool) -> Option<String> {
-    let has_form = matches!(format, ResponseFormat::JsonObject | ResponseFormat::Prompt);
-    let reminder = has_form.then(|| reminder(schema)).flatten();
+    let reminder = match format {
+        ResponseFormat::JsonObject | ResponseFormat::Prompt => reminder(schema),
+        _ => None,
+    };
     match (choices_in_words(schema, is_sent), reminder) {
         (Some(lists), Some(reminder)) => Some(lists + &reminder),
         (lists, reminder) => lists.or(reminder),
@@ -162,13 +158,21 @@ fn words(format: ResponseFormat, schema: &OutputSchema, is_sent: bool) -> Option
 
 /// The flag: the schema is strict.
 pub(crate) fn strict_or(schema: &OutputSchema, profile: Profile) -> (&RawValue, bool) {
-    schema
-        .strict()
-        .map_or_else(|_| (sent(schema, profile), false), |strict| (strict, true))
+    match schema.strict() {
+        Ok(strict) => (strict, true),
+        Err(_) => (sent(schema, profile), false),
+    }
 }
 
-/// In the system message, for a model that accepts no schema.
-fn with_instruction<'a>(messages: &'a [Message], schema: &OutputSchema) -> Vec<Cow<'a, Message>> {
+/// With a description of the type, for a model that accepts no schema.
+fn with_instruction<'a>(
+    messages: &'a [Message],
+    schema: &OutputSchema,
+    at_end: bool,
+) -> Vec<Cow<'a, Message>> {
+    if at_end {
+        return with_instruction_at_end(messages, schema);
+    }
     let instruction = instruction(schema);
     let (system, rest) = match messages.split_first() {
         Some((first, rest)) if first.role == Role::System => {
@@ -176,9 +180,10 @@ fn with_instruction<'a>(messages: &'a [Message], schema: &OutputSchema) -> Vec<C
         }
         _ => (Message::system(instruction), messages),
     };
-    std::iter::once(Cow::Owned(system))
-        .chain(rest.iter().map(Cow::Borrowed))
-        .collect()
+    let mut all = Vec::with_capacity(1 + rest.len());
+    all.push(Cow::Owned(system));
+    all.extend(rest.iter().map(Cow::Borrowed));
+    all
 }
 
 /// Behind the user's own text.
@@ -188,7 +193,9 @@ fn with_instruction_at_end<'a>(
 ) -> Vec<Cow<'a, Message>> {
     let mut messages: Vec<_> = messages.iter().map(Cow::Borrowed).collect();
     if let Some(last) = messages.last_mut() {
-        *last = Cow::Owned(last.as_ref().clone().text("\n\n").text(instruction(schema)));
+        let instruction = instruction(schema);
+        let instructed = last.as_ref().clone().text("\n\n").text(instruction);
+        *last = Cow::Owned(instructed);
     }
     messages
 }

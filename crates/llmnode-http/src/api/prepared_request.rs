@@ -50,18 +50,23 @@ impl RequestContext<'_> {
     }
 }
 
+/// A request, as it goes out to one model by one API.
 pub(crate) struct PreparedRequest<'a> {
     pub(crate) request: &'a Request,
     pub(crate) context: RequestContext<'a>,
     pub(crate) model: &'a str,
+    /// The API that wrote what an answer carries.
     pub(crate) tag: &'static str,
+    /// Fields of `extra` whose members are joined with ours.
     pub(crate) joined: &'static [&'static str],
     pub(crate) id_form: IdForm,
+    /// How the API refuses names of members. `None`: it takes all.
     pub(crate) names: Option<Profile>,
     pub(crate) shape: RequestShape<'a>,
     pub(crate) deadline: Deadline,
     pub(crate) streams: bool,
     pub(crate) cache: CacheFields,
+    /// What no message of an error may show.
     pub(crate) secrets: Cow<'a, [Secret]>,
     /// The provider could search the tools that are not listed.
     pub(crate) may_search_tools: bool,
@@ -76,11 +81,10 @@ pub(crate) enum ToolChoice<'a> {
 
 impl PreparedRequest<'_> {
     pub(crate) fn expected_calls(&self) -> ExpectedCalls<'_> {
-        let function = self
-            .shape
-            .schema
-            .filter(|(response_format, _)| *response_format == ResponseFormat::Tool)
-            .map(|(_, name)| name);
+        let function = match self.shape.schema {
+            Some((ResponseFormat::Tool, name)) => Some(name),
+            _ => None,
+        };
         ExpectedCalls {
             function,
             tools: self.shape.tools,
@@ -99,13 +103,11 @@ impl PreparedRequest<'_> {
 
     /// The program's own, in either place.
     pub(crate) fn limit(&self) -> Option<u32> {
-        let of_extra = self
-            .request
-            .extra
-            .get("max_output_tokens")
-            .and_then(serde_json::Value::as_u64);
-        let of_extra = of_extra.map(|of_extra| u32::try_from(of_extra).unwrap_or(u32::MAX));
-        let limit = of_extra.or(self.request.max_tokens)?;
+        let of_extra = self.request.extra.get("max_output_tokens");
+        let limit = match of_extra.and_then(Value::as_u64) {
+            Some(tokens) => u32::try_from(tokens).unwrap_or(u32::MAX),
+            None => self.request.max_tokens?,
+        };
         Some(self.shape.quirks.limited(limit))
     }
 
@@ -124,28 +126,27 @@ impl PreparedRequest<'_> {
     /// The schema and how it is asked for, if the answer has a type.
     pub(crate) fn typed(&self) -> Option<(ResponseFormat, &OutputSchema)> {
         let (format, _) = self.shape.schema?;
-        Some((format, self.allowed(self.request.output.as_deref()?)))
+        let schema = self.request.output.as_deref()?;
+        Some((format, self.allowed(schema)))
     }
 
     /// The function whose arguments are the answer.
     pub(crate) fn function(&self) -> Option<&OutputSchema> {
-        self.typed()
-            .filter(|(format, _)| *format == ResponseFormat::Tool)
-            .map(|(_, schema)| schema)
+        match self.typed()? {
+            (ResponseFormat::Tool, schema) => Some(schema),
+            _ => None,
+        }
     }
 
     /// Listed in every turn, in the last one, too: the beginning of the
     /// conversation stays the same, and with it prompt caches and thoughts that are
     /// bound to it.
     pub(crate) fn listed_function(&self) -> Option<&OutputSchema> {
-        match self.shape.keeps_function {
-            true => self
-                .request
-                .output
-                .as_deref()
-                .map(|schema| self.allowed(schema)),
-            false => self.function(),
+        if !self.shape.keeps_function {
+            return self.function();
         }
+        let schema = self.request.output.as_deref()?;
+        Some(self.allowed(schema))
     }
 
     /// Those that are listed. If the provider searches, our own search is not.
@@ -202,35 +203,29 @@ impl PreparedRequest<'_> {
 
     /// Fields of `extra` that are not parts of ours.
     pub(crate) fn extra(&self) -> BTreeMap<&str, &Value> {
-        let extra = self
-            .request
-            .extra
-            .iter()
-            .filter(|(name, _)| !self.joined.contains(&name.as_str()));
-        extra.map(|(name, value)| (name.as_str(), value)).collect()
+        let mut fields = BTreeMap::new();
+        for (name, value) in &self.request.extra {
+            if !self.joined.contains(&name.as_str()) {
+                fields.insert(name.as_str(), value);
+            }
+        }
+        fields
     }
 
     /// What the program adds to a field of ours. Its members take precedence.
     pub(crate) fn of_extra(&self, field: &str) -> BTreeMap<&str, &Value> {
-        let members = self
-            .request
-            .extra
-            .get(field)
-            .and_then(Value::as_object)
-            .into_iter()
-            .flatten();
+        let mut members = BTreeMap::new();
+        if let Some(Value::Object(of_program)) = self.request.extra.get(field) {
+            for (name, value) in of_program {
+                members.insert(name.as_str(), value);
+            }
+        }
         members
-            .map(|(name, value)| (name.as_str(), value))
-            .collect()
     }
 
     pub(crate) fn list_from_extra(&self, field: &str) -> impl Iterator<Item = &Value> {
-        self.request
-            .extra
-            .get(field)
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
+        let list = self.request.extra.get(field).and_then(Value::as_array);
+        list.into_iter().flatten()
     }
 
     /// Without the state's lists where the model refuses them.
@@ -244,20 +239,20 @@ impl PreparedRequest<'_> {
 
     /// Only for the model that wrote them.
     pub(crate) fn carried<'m>(&self, message: &'m Message) -> Option<&'m [CarriedPart]> {
-        message
-            .carried()
-            .filter(|_| self.shape.carries)?
-            .parts_for(self.tag, self.model)
+        if !self.shape.carries {
+            return None;
+        }
+        let carried = message.carried()?;
+        carried.parts_for(self.tag, self.model)
     }
 
     /// Parts of another model are not sent.
     pub(crate) fn leaves_carried(&self) -> bool {
-        self.shape.carries
-            && self.request.messages.iter().any(|message: &Message| {
-                message
-                    .carried()
-                    .is_some_and(|carried| carried.parts_for(self.tag, self.model).is_none())
-            })
+        if !self.shape.carries {
+            return false;
+        }
+        let mut all = self.request.messages.iter().filter_map(Message::carried);
+        all.any(|carried| carried.parts_for(self.tag, self.model).is_none())
     }
 
     /// Whether Anthropic can be asked to leave out thoughts that are bound to
@@ -271,9 +266,12 @@ impl PreparedRequest<'_> {
 
     /// Whether functions are sent that say that their arguments follow the schema.
     pub(crate) fn has_strict_functions(&self, wire: ApiKind) -> bool {
-        let has_function =
-            self.function().is_some() || (wire == ApiKind::Responses && self.shape.tools);
-        matches!(wire, ApiKind::Chat | ApiKind::Responses) && has_function
+        let for_answer = self.function().is_some();
+        match wire {
+            ApiKind::Chat => for_answer,
+            ApiKind::Responses => for_answer || self.shape.tools,
+            _ => false,
+        }
     }
 
     /// Gemini's own tools, from `extra`, beside functions.
@@ -304,20 +302,19 @@ impl PreparedRequest<'_> {
             output,
             ..
         } = self.request;
-        let listed = tools
-            .iter()
-            .chain(self.deferred_tools().map(|(tool, _)| tool))
-            .map(|tool| tool.schema.plain().get().len() + tool.description.len() + 96);
-        let schema = output
-            .as_deref()
-            .map_or(0, |schema| schema.plain().get().len());
-        let most = messages
-            .iter()
-            .map(estimated_bytes)
-            .chain(listed)
-            .sum::<usize>()
-            + schema
-            + 320;
+        let mut most = 320;
+        for message in messages {
+            most += estimated_bytes(message);
+        }
+        for tool in tools.iter() {
+            most += estimated_bytes_of_tool(tool);
+        }
+        for (tool, _) in self.deferred_tools() {
+            most += estimated_bytes_of_tool(tool);
+        }
+        if let Some(schema) = output {
+            most += schema.plain().get().len();
+        }
         let mut bytes = Vec::with_capacity(most);
         serde_json::to_writer(&mut bytes, body)
             .map_err(|error| format!("the request cannot be written as JSON: {error}"))?;
@@ -338,27 +335,37 @@ impl PreparedRequest<'_> {
     }
 }
 
-/// An upper bound for usual messages.
+/// An upper bound for usual messages, with what stands around each part.
 fn estimated_bytes(message: &Message) -> usize {
-    let attached: usize = message.attachments().map(|one| one.sent_bytes() + 64).sum();
-    let calls: usize = message
-        .calls()
-        .iter()
-        .map(|call| call.arguments.len() + call.name.len() + 96)
-        .sum();
-    message.content.len() + attached + calls + 64
+    let mut bytes = message.content.len() + 64;
+    for attachment in message.attachments() {
+        bytes += attachment.sent_bytes() + 64;
+    }
+    for call in message.calls() {
+        bytes += call.arguments.len() + call.name.len() + 96;
+    }
+    bytes
 }
 
+fn estimated_bytes_of_tool(tool: &ToolSpec) -> usize {
+    let schema = tool.schema.plain().get();
+    schema.len() + tool.description.len() + 96
+}
+
+/// The request's own, unless the program writes the field itself.
 pub(crate) fn temperature(request: &Request) -> Option<f64> {
-    request
-        .temperature
-        .filter(|_| !request.extra.contains_key("temperature"))
+    if request.extra.contains_key("temperature") {
+        return None;
+    }
+    request.temperature
 }
 
 /// The request's own, unless the program writes the field itself.
 pub(crate) fn max_tokens(request: &Request) -> Option<u32> {
-    let of_extra = ["max_tokens", "max_completion_tokens"]
-        .iter()
-        .any(|field| request.extra.contains_key(*field));
-    request.max_tokens.filter(|_| !of_extra)
+    for field in ["max_tokens", "max_completion_tokens"] {
+        if request.extra.contains_key(field) {
+            return None;
+        }
+    }
+    request.max_tokens
 }

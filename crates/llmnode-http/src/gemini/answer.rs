@@ -26,22 +26,25 @@ pub(super) fn read(body: &[u8], expected: ExpectedCalls<'_>) -> ReadResult {
     if body.first() == Some(&b'[') {
         return read_list(body, expected);
     }
+    let response: Response<'_> = reported::read(body).map_err(|error| no_json(body, &error))?;
     let mut gathered = Gathered::default();
-    match reported::read::<Response<'_>>(body).map(|response| gathered.add(response, &mut |_| {})) {
-        Err(error) => Err(no_json(body, &error)),
-        Ok(true) => completion(gathered, expected),
-        Ok(false) if error_body::is_error(body) => Err(Unreadable::ErrorObject),
-        Ok(false) => Err(no_candidates()),
+    let is_answer = gathered.add(response, &mut |_| {});
+    if is_answer {
+        return completion(gathered, expected);
     }
+    if error_body::is_error(body) {
+        return Err(Unreadable::ErrorObject);
+    }
+    Err(no_candidates())
 }
 
 /// A stream whose events a gateway has put into a list.
 fn read_list(body: &[u8], expected: ExpectedCalls<'_>) -> ReadResult {
     let mut gathered = Gathered::default();
     let mut is_answer = false;
-    for event in
-        serde_json::from_slice::<Vec<&RawValue>>(body).map_err(|error| no_json(body, &error))?
-    {
+    let events: Vec<&RawValue> =
+        serde_json::from_slice(body).map_err(|error| no_json(body, &error))?;
+    for event in events {
         let event = event.get().as_bytes();
         let response: Response<'_> =
             reported::read(event).map_err(|error| no_json(event, &error))?;
@@ -52,11 +55,14 @@ fn read_list(body: &[u8], expected: ExpectedCalls<'_>) -> ReadResult {
             return Err(Unreadable::ErrorEvent(event.to_vec(), usage));
         }
     }
-    match is_answer {
-        true if gathered.ends() => completion(gathered, expected),
-        true => Err(Unreadable::failure(broken_off(), gathered.usage_so_far())),
-        false => Err(no_candidates()),
+    if !is_answer {
+        return Err(no_candidates());
     }
+    if !gathered.ends() {
+        let usage = gathered.usage_so_far();
+        return Err(Unreadable::failure(broken_off(), usage));
+    }
+    completion(gathered, expected)
 }
 
 fn no_candidates() -> Unreadable {
@@ -68,7 +74,9 @@ fn no_candidates() -> Unreadable {
 fn withheld(answer: &Gathered, reason: &str, why: &str) -> Option<ModelError> {
     let has_end = answer.answers && answer.finish.is_some();
     // A block may also end an answer that has begun.
-    if let Some((reason, why)) = answer.block.as_ref().filter(|_| !has_end) {
+    if let Some((reason, why)) = &answer.block
+        && !has_end
+    {
         let reason = one_line(reason, 40);
         let why = one_line(why, 300);
         let message =
@@ -76,10 +84,8 @@ fn withheld(answer: &Gathered, reason: &str, why: &str) -> Option<ModelError> {
         return Some(ModelError::new(Category::ContentFilter, message).retry(Retry::No));
     }
     if !answer.answers {
-        let empty = ModelError::new(
-            Category::EmptyResponse,
-            "the response has no candidates".to_owned(),
-        );
+        let message = "the response has no candidates";
+        let empty = ModelError::new(Category::EmptyResponse, message);
         return Some(empty.retry(Retry::Transport));
     }
     if ends::finish(reason) == Some(FinishReason::ContentFilter) {
@@ -134,12 +140,14 @@ pub(super) fn completion(answer: Gathered, expected: ExpectedCalls<'_>) -> ReadR
     // With calls, even a turn without signatures has to be known as this model's own.
     let is_plain = parts
         .iter()
-        .all(|part: &CarriedPart| matches!(part, CarriedPart::Text { beside: None, .. }));
+        .all(|part| matches!(part, CarriedPart::Text { beside: None, .. }));
     let was_answer = has_call && completion.calls.is_empty();
     if is_plain || was_answer {
         parts.clear();
     }
     let mut read = ReadAnswer::new(completion, has_call, parts, (usage, impossible));
-    read.flags.extend(answer.others.then_some(OTHER_CHOICES));
+    if answer.others {
+        read.flags.push(OTHER_CHOICES);
+    }
     Ok(read)
 }

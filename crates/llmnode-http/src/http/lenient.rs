@@ -1,5 +1,10 @@
 //! Lenient deserializers: a value of the wrong type becomes `None`.
 //!
+//! They are visitors of serde, and not a `Value` that is looked through: a text
+//! stays borrowed from the body, and what nobody wants is read over without being
+//! held. `deserialize_with = "text"` and its like, at the end of the file, are how
+//! the structs of all APIs use them.
+//!
 //! What holds a piece of an answer is read strictly instead ([`known_object`],
 //! [`known_text`]): left out, it would change what the model said. There only
 //! `null`, and the empty list that some languages write for an empty object, mean
@@ -36,6 +41,7 @@ pub(crate) trait LenientVisitor<'de>: Sized {
     }
 }
 
+/// As serde tells numbers apart.
 #[derive(Clone, Copy)]
 pub(crate) enum Number {
     Natural(u64),
@@ -99,11 +105,12 @@ impl<'de> LenientVisitor<'de> for Text {
         Some(text)
     }
     fn number(self, number: Number) -> Self::Value {
-        Some(Cow::Owned(match number {
+        let digits = match number {
             Number::Natural(number) => number.to_string(),
             Number::Negative(number) => number.to_string(),
             Number::Float(number) => number.to_string(),
-        }))
+        };
+        Some(Cow::Owned(digits))
     }
 }
 
@@ -125,13 +132,14 @@ impl Count {
 
 /// The flag: a figure is impossible. Servers that do not count send only zeros.
 pub(crate) fn reported(usage: TokenUsage, figures: &[Count]) -> (Option<TokenUsage>, bool) {
-    let is_known = figures
-        .iter()
-        .any(|figure| figure.tokens.is_some_and(|tokens| tokens > 0));
-    (
-        is_known.then_some(usage),
-        figures.iter().any(|figure| figure.impossible),
-    )
+    let mut has_counted = false;
+    let mut is_impossible = false;
+    for figure in figures {
+        has_counted |= figure.tokens > Some(0);
+        is_impossible |= figure.impossible;
+    }
+    let usage = if has_counted { Some(usage) } else { None };
+    (usage, is_impossible)
 }
 
 /// Whole floats count, since some languages have no other numbers.
@@ -170,15 +178,17 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for StrictObject<T> {
         Ok(None)
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        match list.next_element::<IgnoredAny>()? {
-            None => Ok(None),
-            Some(_) => Err(A::Error::custom(
-                "a list where an object is a piece of the answer",
-            )),
+        let is_empty = list.next_element::<IgnoredAny>()?.is_none();
+        if is_empty {
+            return Ok(None);
         }
+        Err(A::Error::custom(
+            "a list where an object is a piece of the answer",
+        ))
     }
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(map)).map(Some)
+        let object = T::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(Some(object))
     }
 }
 
@@ -209,21 +219,21 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for StrictObjects<T> {
         let mut all = Vec::new();
         while let Some(element) = list.next_element_seed(StrictObject(PhantomData))? {
             if all.len() == MOST_PIECES {
-                return Err(A::Error::custom(format!(
-                    "more than {MOST_PIECES}, and no answer has as many"
-                )));
+                let fault = format!("more than {MOST_PIECES}, and no answer has as many");
+                return Err(A::Error::custom(fault));
             }
             all.extend(element);
         }
         Ok(all)
     }
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        match map.next_entry::<IgnoredAny, IgnoredAny>()? {
-            None => Ok(Vec::new()),
-            Some(_) => Err(A::Error::custom(
-                "an object where a list has pieces of the answer",
-            )),
+        let is_empty = map.next_entry::<IgnoredAny, IgnoredAny>()?.is_none();
+        if is_empty {
+            return Ok(Vec::new());
         }
+        Err(A::Error::custom(
+            "an object where a list has pieces of the answer",
+        ))
     }
 }
 
@@ -264,18 +274,22 @@ impl<'de> LenientVisitor<'de> for Words {
         while let Some(item) = list.next_element::<&RawValue>()? {
             all.push(item.get());
         }
-        Ok(Some(all)
-            .filter(|all| !all.is_empty())
-            .map(|all| Cow::Owned(format!("[{}]", all.join(",")))))
+        if all.is_empty() {
+            return Ok(None);
+        }
+        let items = all.join(",");
+        Ok(Some(Cow::Owned(format!("[{items}]"))))
     }
     fn map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut all = Vec::new();
         while let Some((name, value)) = map.next_entry::<&RawValue, &RawValue>()? {
             all.push(format!("{}:{}", name.get(), value.get()));
         }
-        Ok(Some(all)
-            .filter(|all| !all.is_empty())
-            .map(|all| Cow::Owned(format!("{{{}}}", all.join(",")))))
+        if all.is_empty() {
+            return Ok(None);
+        }
+        let members = all.join(",");
+        Ok(Some(Cow::Owned(format!("{{{members}}}"))))
     }
 }
 
@@ -285,7 +299,8 @@ impl<'de, T: Deserialize<'de>> LenientVisitor<'de> for Object<T> {
     type Value = Option<T>;
 
     fn map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(map)).map(Some)
+        let object = T::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(Some(object))
     }
 }
 
@@ -346,7 +361,9 @@ impl<'de, T: Deserialize<'de> + Indexed> Visitor<'de> for Answers<T> {
 
 /// Events of a stream repeat some words.
 pub(crate) fn set_if_changed(slot: &mut Option<String>, word: Option<Cow<'_, str>>) {
-    if let Some(word) = word.filter(|word| slot.as_deref() != Some(word)) {
+    if let Some(word) = word
+        && slot.as_deref() != Some(&*word)
+    {
         *slot = Some(word.into_owned());
     }
 }

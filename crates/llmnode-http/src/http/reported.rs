@@ -33,7 +33,10 @@ pub(crate) trait Reporting<'a>: Deserialize<'a> {
 
 /// Reads an object, and the largest figures of the reports in it.
 pub(crate) fn read<'a, T: Reporting<'a>>(json: &'a [u8]) -> serde_json::Result<T> {
-    from_json(json).or_else(|_| read_apart(json))
+    match from_json(json) {
+        Ok(object) => Ok(object),
+        Err(_) => read_apart(json),
+    }
 }
 
 /// From a byte slice, serde_json checks the UTF-8 of each text by itself, which
@@ -45,6 +48,7 @@ pub(crate) fn from_json<'a, T: Deserialize<'a>>(json: &'a [u8]) -> serde_json::R
     }
 }
 
+/// Reads an object without its reports, and each report by itself.
 #[cold]
 fn read_apart<'a, T: Reporting<'a>>(json: &'a [u8]) -> serde_json::Result<T> {
     let Apart { mut rest, usage } = serde_json::from_slice::<Apart<'a, T>>(json)?;
@@ -58,6 +62,7 @@ struct Apart<'a, T> {
     usage: Vec<&'a RawValue>,
 }
 
+/// The names of a report: of OpenAI's and Anthropic's APIs, and of Gemini's.
 const NAMES: [&str; 2] = ["usage", "usageMetadata"];
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Apart<'de, T> {
@@ -101,7 +106,8 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Others<'_, 'de, A> {
     ) -> Result<Option<K::Value>, A::Error> {
         while let Some(Name(name)) = self.map.next_key()? {
             if !NAMES.contains(&&*name) {
-                return seed.deserialize(CowStrDeserializer::new(name)).map(Some);
+                let key = seed.deserialize(CowStrDeserializer::new(name))?;
+                return Ok(Some(key));
             }
             self.usage.push(self.map.next_value()?);
         }
@@ -119,10 +125,11 @@ struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// `None`: there are no figures in these reports.
 fn largest<F: Figures>(reports: &[&RawValue]) -> Option<F> {
-    let mut all = reports.iter().filter_map(|report| figures_in::<F>(report));
-    let mut largest = all.next()?;
-    all.for_each(|later| largest.grow(later));
-    Some(largest)
+    let mut largest = None;
+    for report in reports {
+        grow(&mut largest, figures_in::<F>(report));
+    }
+    largest
 }
 
 /// Of what earlier events reported and a later one does, the larger figures.
@@ -141,15 +148,21 @@ const MOST_VALUES: usize = 20_000;
 
 /// JSON as far as it can be held.
 pub(crate) fn value_of(json: &[u8]) -> Option<Value> {
-    small_tree(json).or_else(|| serde_json::from_slice(json).ok().map(readable))
+    if let Some(small) = small_tree(json) {
+        return Some(small);
+    }
+    let raw = serde_json::from_slice(json).ok()?;
+    Some(readable(raw))
 }
 
 fn figures_in<T: DeserializeOwned>(report: &RawValue) -> Option<T> {
     if !report.get().starts_with('{') {
         return None;
     }
-    let direct = serde_json::from_str(report.get());
-    direct.or_else(|_| T::deserialize(readable(report))).ok()
+    if let Ok(figures) = serde_json::from_str(report.get()) {
+        return Some(figures);
+    }
+    T::deserialize(readable(report)).ok()
 }
 
 /// The same with what a number can hold, and each member once: of two numbers the
@@ -171,21 +184,25 @@ fn readable_at(json: &RawValue, depth: usize, left: &mut usize) -> Value {
     let text = json.get();
     match text.as_bytes().first() {
         Some(b'{') => {
-            serde_json::Deserializer::from_str(text).deserialize_map(Members { depth, left })
+            let mut object = serde_json::Deserializer::from_str(text);
+            let members = object.deserialize_map(Members { depth, left });
+            members.unwrap_or_default()
         }
-        Some(b'[') => serde_json::from_str::<Vec<&RawValue>>(text).map(|items| {
+        Some(b'[') => {
+            let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(text) else {
+                return Value::Null;
+            };
             let most = *left;
-            items
-                .into_iter()
-                .take(most)
-                .map(|item| readable_at(item, depth, left))
-                .collect()
-        }),
+            let mut values = Vec::new();
+            for item in items.into_iter().take(most) {
+                values.push(readable_at(item, depth, left));
+            }
+            Value::Array(values)
+        }
         // Beyond all numbers, and so impossible.
-        Some(b'-' | b'0'..=b'9') => Ok(serde_json::from_str(text).unwrap_or(Value::from(f64::MAX))),
-        _ => serde_json::from_str(text),
+        Some(b'-' | b'0'..=b'9') => serde_json::from_str(text).unwrap_or(Value::from(f64::MAX)),
+        _ => serde_json::from_str(text).unwrap_or_default(),
     }
-    .unwrap_or_default()
 }
 
 /// The members of an object.

@@ -16,16 +16,21 @@ const PREFIXES: [&str; 2] = ["", "llm_provider-"];
 /// `x-ratelimit-reset-*` says when a limit is fully restored, not when the next
 /// request may come.
 pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
-    PREFIXES.iter().find_map(|prefix| {
-        let in_milliseconds = longest(headers, &format!("{prefix}retry-after-ms"), |value| {
-            seconds(value, 1e-3)
+    for prefix in PREFIXES {
+        let name = format!("{prefix}retry-after-ms");
+        let in_milliseconds = longest(headers, &name, |value| seconds(value, 1e-3));
+        if in_milliseconds.is_some() {
+            return in_milliseconds;
+        }
+        let name = format!("{prefix}retry-after");
+        let in_seconds = longest(headers, &name, |value| {
+            seconds(value, 1.0).or_else(|| until_date(value, now))
         });
-        in_milliseconds.or_else(|| {
-            longest(headers, &format!("{prefix}retry-after"), |value| {
-                seconds(value, 1.0).or_else(|| until_date(value, now))
-            })
-        })
-    })
+        if in_seconds.is_some() {
+            return in_seconds;
+        }
+    }
+    None
 }
 
 /// Of a header that stands there several times.
@@ -42,19 +47,22 @@ fn longest(
 }
 
 fn until_date(value: &str, now: SystemTime) -> Option<Duration> {
-    let wait = http_date(value)?.duration_since(now).ok()?;
-    (!wait.is_zero()).then_some(wait)
+    let date = http_date(value)?;
+    let wait = date.duration_since(now).ok()?;
+    if wait.is_zero() {
+        return None;
+    }
+    Some(wait)
 }
 
 /// A header of OpenAI's and Anthropic's, by which a server says whether to try
 /// again.
 pub(crate) fn should_retry(headers: &HeaderMap) -> Option<bool> {
     PREFIXES.iter().find_map(|prefix| {
-        let word = headers
-            .get(format!("{prefix}x-should-retry"))?
-            .to_str()
-            .ok()?;
-        word.trim().to_ascii_lowercase().parse().ok()
+        let value = headers.get(format!("{prefix}x-should-retry"))?;
+        let word = value.to_str().ok()?;
+        let word = word.trim().to_ascii_lowercase();
+        word.parse().ok()
     })
 }
 
@@ -74,11 +82,17 @@ pub(crate) fn protobuf_duration(text: &str) -> Option<Duration> {
 
 /// In units of so many seconds.
 fn seconds(text: &str, unit: f64) -> Option<Duration> {
-    let seconds = text.trim().parse::<f64>().ok()? * unit;
+    let number: f64 = text.trim().parse().ok()?;
+    let seconds = number * unit;
+    if !seconds.is_finite() || seconds <= 0.0 {
+        return None;
+    }
     // `from_secs_f64` panics on values that a header may have.
-    (seconds.is_finite() && seconds > 0.0)
-        .then(|| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
-        .filter(|wait| !wait.is_zero())
+    let wait = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+    if wait.is_zero() {
+        return None;
+    }
+    Some(wait)
 }
 
 /// `Sun, 06 Nov 1994 08:49:37 GMT`, or one of the two older forms that recipients
@@ -96,18 +110,18 @@ fn http_date(text: &str) -> Option<SystemTime> {
         [_, month, day, time, year] => (day, month, year, time),
         _ => return None,
     };
-    let day: u64 = day.parse().ok().filter(|day| (1..=31).contains(day))?;
+    let day: u64 = day.parse().ok()?;
     let month = MONTHS.iter().position(|month| *month == name)? as u64 + 1;
     let year: u64 = year.parse().ok()?;
     // Two-digit years are in the near past or future.
-    let year = Some(if year < 70 {
-        year + 2000
-    } else if year < 100 {
-        year + 1900
-    } else {
-        year
-    });
-    let year = year.filter(|year| (1970..=9999).contains(year))?;
+    let year = match year {
+        0..70 => year + 2000,
+        70..100 => year + 1900,
+        _ => year,
+    };
+    if !(1..=31).contains(&day) || !(1970..=9999).contains(&year) {
+        return None;
+    }
     let mut clock = time.split(':').map(|part| part.parse::<u64>().ok());
     let hour = clock.next()??;
     let minute = clock.next()??;
@@ -115,8 +129,15 @@ fn http_date(text: &str) -> Option<SystemTime> {
     if clock.next().is_some() || hour > 23 || minute > 59 || second > 60 {
         return None;
     }
-    let at = days_since_epoch(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
-    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(at))
+    let days = days_since_epoch(year, month, day);
+    utc(days, hour, minute, second)
+}
+
+/// A time of UTC. `None`: later than the system can count.
+fn utc(days: u64, hour: u64, minute: u64, second: u64) -> Option<SystemTime> {
+    let minutes = hour * 60 + minute;
+    let seconds = days * 86_400 + minutes * 60 + second;
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
 }
 
 /// Such as `1994-11-06T08:49:37Z`: a time of UTC, whose fractions of a second are left out.
@@ -130,22 +151,21 @@ pub(crate) fn rfc3339(text: &str) -> Option<SystemTime> {
     let year = date.next()??;
     let month = date.next()??;
     let day = date.next()??;
-    let mut clock = time
-        .split('.')
-        .next()?
+    let whole_seconds = time.split('.').next()?;
+    let mut clock = whole_seconds
         .split(':')
         .map(|part| part.parse::<u64>().ok());
     let hour = clock.next()??;
     let minute = clock.next()??;
     let second = clock.next()??;
-    let is_date =
-        (1970..=9999).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
+    let is_day = (1..=12).contains(&month) && (1..=31).contains(&day);
+    let is_date = (1970..=9999).contains(&year) && is_day;
     let is_time = hour < 24 && minute < 60 && second <= 60;
     if !is_date || !is_time {
         return None;
     }
-    let at = days_since_epoch(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
-    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(at))
+    let days = days_since_epoch(year, month, day);
+    utc(days, hour, minute, second)
 }
 
 /// Counts years from March, so that the leap day comes last.

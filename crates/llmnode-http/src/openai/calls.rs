@@ -64,17 +64,14 @@ impl<'a> ToolCalls<'a> {
 /// Whether a fault counts, `check` decides.
 pub(super) fn tool_calls<'de, D: Deserializer<'de>>(from: D) -> Result<ToolCalls<'de>, D::Error> {
     let raw = <&RawValue>::deserialize(from)?;
-    let read = known_objects(&mut serde_json::Deserializer::from_str(raw.get()));
-    Ok(match read {
-        Ok(calls) => ToolCalls {
-            calls,
-            broken: None,
-        },
-        Err(error) => ToolCalls {
+    let mut list = serde_json::Deserializer::from_str(raw.get());
+    match known_objects(&mut list) {
+        Ok(calls) => Ok(ToolCalls::of(calls)),
+        Err(error) => Ok(ToolCalls {
             calls: Vec::new(),
             broken: Some(error.to_string()),
-        },
-    })
+        }),
+    }
 }
 
 /// A name and arguments; in a delta, pieces of them.
@@ -91,17 +88,26 @@ pub(super) struct FunctionCall<'a> {
 impl ToolCall<'_> {
     /// It has nothing of a call in it.
     pub(super) fn is_stub(&self) -> bool {
-        self.id.as_deref().is_none_or(str::is_empty)
-            && self.function.as_ref().is_some_and(FunctionCall::is_empty)
+        match &self.function {
+            Some(function) => !self.has_id() && function.is_empty(),
+            None => false,
+        }
     }
-}
 
-impl ToolCall<'_> {
     /// It is a call of a function, and has none.
     pub(super) fn lacks_function(&self) -> bool {
-        let has_id = self.id.as_deref().is_some_and(|id| !id.is_empty());
-        let is_function = self.r#type.as_deref().is_none_or(|kind| kind == "function");
-        self.function.is_none() && has_id && is_function
+        let is_function = match self.r#type.as_deref() {
+            Some(kind) => kind == "function",
+            None => true,
+        };
+        self.function.is_none() && self.has_id() && is_function
+    }
+
+    fn has_id(&self) -> bool {
+        match self.id.as_deref() {
+            Some(id) => !id.is_empty(),
+            None => false,
+        }
     }
 }
 
@@ -110,6 +116,13 @@ impl FunctionCall<'_> {
         self.name.as_deref().is_none_or(str::is_empty) && self.arguments().is_empty()
     }
 
+    /// The call of a tool with this id.
+    fn called_by(&self, id: &str) -> llmnode_model::ToolCall {
+        let name = self.name.as_deref().unwrap_or_default();
+        llmnode_model::ToolCall::new(id, name, self.arguments())
+    }
+
+    /// The JSON of the arguments, whichever way it is written.
     pub(super) fn arguments(&self) -> String {
         let raw = self.arguments.map_or("", RawValue::get);
         match serde_json::from_str::<Value>(raw) {
@@ -126,23 +139,28 @@ pub(super) fn collect_tool_calls(
     single: Option<&FunctionCall<'_>>,
     expected: ExpectedCalls<'_>,
 ) -> Vec<llmnode_model::ToolCall> {
-    let called = tool_calls
-        .iter()
-        .filter_map(|call| Some((call.id.as_deref(), call.function.as_ref()?)));
-    let called = called.chain(single.map(|function| (None, function)));
-    let calls = called.map(|(id, function)| {
-        let name = function.name.as_deref().unwrap_or_default();
-        llmnode_model::ToolCall::new(id.unwrap_or_default(), name, function.arguments())
-    });
-    let calls: Vec<_> = calls.filter(|_| expected.tools).collect();
-    let are_answers = calls
-        .iter()
-        .all(|call| call.name.is_empty() || Some(call.name.as_str()) == expected.function);
-    if expected.function.is_some() && are_answers {
-        Vec::new()
-    } else {
-        calls
+    if !expected.tools {
+        return Vec::new();
     }
+    let mut calls = Vec::new();
+    for call in tool_calls {
+        if let Some(function) = &call.function {
+            let id = call.id.as_deref().unwrap_or_default();
+            calls.push(function.called_by(id));
+        }
+    }
+    if let Some(function) = single {
+        calls.push(function.called_by(""));
+    }
+    if let Some(function) = expected.function {
+        let are_answers = calls
+            .iter()
+            .all(|call| call.name.is_empty() || call.name == function);
+        if are_answers {
+            return Vec::new();
+        }
+    }
+    calls
 }
 
 /// What the model did in place of writing text.
@@ -177,8 +195,10 @@ pub(super) fn called(
             arguments.push(text);
         }
     }
+    if !arguments.is_empty() {
+        return AnswerCall::Arguments(arguments.join("\n"));
+    }
     match others.into_iter().find_map(|call| call.name) {
-        _ if !arguments.is_empty() => AnswerCall::Arguments(arguments.join("\n")),
         Some(name) if ours.is_empty() => AnswerCall::Other(name.into_owned()),
         _ => AnswerCall::Missing,
     }

@@ -71,7 +71,8 @@ pub(super) struct Choice<'a> {
 
 impl Choice<'_> {
     pub(super) fn has_failed(&self) -> bool {
-        self.finish_reason.as_deref().and_then(ends::finish) == Some(FinishReason::Error)
+        let reason = self.finish_reason.as_deref();
+        reason.and_then(ends::finish) == Some(FinishReason::Error)
     }
 }
 
@@ -225,13 +226,18 @@ impl<'de> LenientVisitor<'de> for ChoicesVisitor {
         let mut others: bool = false;
         while let Some(choice) = next_choice(&mut list, answer.is_some())? {
             others = answer.is_some();
-            if answer.as_ref().is_none_or(|answer: &Choice<'_>| {
-                answer.index.tokens > Some(0) && choice.index.tokens == Some(0)
-            }) {
+            let is_better = match &answer {
+                None => true,
+                Some(before) => before.index.tokens > Some(0) && choice.index.tokens == Some(0),
+            };
+            if is_better {
                 answer = Some(choice);
             }
         }
-        Ok(answer.map_or(Choices::Empty, |choice| Choices::Answer(choice, others)))
+        Ok(match answer {
+            Some(choice) => Choices::Answer(choice, others),
+            None => Choices::Empty,
+        })
     }
 }
 

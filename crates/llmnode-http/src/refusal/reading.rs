@@ -97,44 +97,57 @@ pub(crate) fn read(refusal: &Refusal<'_>, sent: &Sent<'_>) -> Option<(Fact, Cond
         None if is_refusal => field(refusal, sent)?,
         None => return None,
     };
-    let refuses = conclusive.is_some()
-        || NOT_HERE_CODES.iter().any(|(code, _)| error.has(code))
-        || any_of(text, NOT_HERE)
-        || has_word_only(text)
-        || (field == Field::Part(Part::System) && offers_other_roles(text))
-        || (field == Field::Part(Part::Temperature) && any_of(text, ONE_TEMPERATURE));
+    let refuses = conclusive.is_some() || says_not_here(field, error, text);
     let fact = fact(field, refusal, sent, refuses)?;
     let mut quirks = sent.quirks;
     quirks.add(&fact, sent.situation);
-    (quirks != sent.quirks).then(|| {
-        let condition = condition(&fact, text, sent.situation);
-        (fact, condition)
-    })
+    if quirks == sent.quirks {
+        return None;
+    }
+    let condition = condition(&fact, text, sent.situation);
+    Some((fact, condition))
+}
+
+/// Whether the field itself is not taken. Otherwise its value is at fault, and
+/// another one may be taken.
+fn says_not_here(field: Field, error: &ErrorBody, text: &str) -> bool {
+    let has_code = NOT_HERE_CODES.iter().any(|(code, _)| error.has(code));
+    if has_code || any_of(text, NOT_HERE) || has_word_only(text) {
+        return true;
+    }
+    match field {
+        Field::Part(Part::System) => offers_other_roles(text),
+        Field::Part(Part::Temperature) => any_of(text, ONE_TEMPERATURE),
+        _ => false,
+    }
 }
 
 /// Whether the refusal names a field of the request, so that no model has read it.
 pub(crate) fn names_a_field(refusal: &Refusal<'_>, sent: &Sent<'_>) -> bool {
-    let has_param = refusal
-        .error
-        .param
-        .as_deref()
-        .is_some_and(|param| !param.is_empty());
-    has_param || path(refusal.text).is_some() || field(refusal, sent).is_some()
+    if let Some(param) = &refusal.error.param
+        && !param.is_empty()
+    {
+        return true;
+    }
+    path(refusal.text).is_some() || field(refusal, sent).is_some()
 }
 
 /// `input should be 'user' or 'assistant'`
 fn offers_other_roles(text: &str) -> bool {
     let roles = ["system", "developer", "user", "assistant", "tool"];
-    named_values(text, &roles)
-        .is_some_and(|offer| offer.contains(&"user") && !offer.contains(&"system"))
+    match named_values(text, &roles) {
+        Some(offer) => offer.contains(&"user") && !offer.contains(&"system"),
+        None => false,
+    }
 }
 
 /// `only 1 is allowed`, `only temperature=1 is supported`, `is only available for ..`.
 fn has_word_only(text: &str) -> bool {
-    text.split_once("only ").is_some_and(|(_, behind)| {
-        let sentence = behind.split(". ").next().unwrap_or_default();
-        any_of(sentence, ONLY)
-    })
+    let Some((_, behind)) = text.split_once("only ") else {
+        return false;
+    };
+    let sentence = behind.split(". ").next().unwrap_or_default();
+    any_of(sentence, ONLY)
 }
 
 /// `None`: the request has no such part.
@@ -192,37 +205,41 @@ fn field(refusal: &Refusal<'_>, sent: &Sent<'_>) -> Option<Field> {
         quoting,
         ..
     } = *refusal;
-    let param = error
-        .param
-        .as_deref()
-        .filter(|param| !param.is_empty())
-        .map(str::to_lowercase);
-    if let Some(param) = &param {
-        return of_path(param, text, sent).filter(|field| has(*field, sent));
+    if let Some(param) = &error.param
+        && !param.is_empty()
+    {
+        return sent_field(&param.to_lowercase(), text, sent);
     }
     if let Some(path) = path(text) {
-        let field = of_path(path, text, sent).filter(|field| has(*field, sent));
+        let field = sent_field(path, text, sent);
         let is_of_the_prompt = CONTENTS.iter().any(|name| path.starts_with(name));
         if field.is_some() || is_of_the_prompt {
             return field;
         }
     }
     let named = named(text, sent).or_else(|| effort_by_its_values(text, sent))?;
-    let is_of_schemas = matches!(named, Field::JsonSchema | Field::Schema | Field::Tools);
     // The name of a function means its schema, never the answer's.
-    if is_of_schemas
-        && sent
-            .functions
-            .iter()
-            .any(|name| names_function(quoting, name))
-    {
-        return Some(if named == Field::Tools {
-            Field::Tools
-        } else {
-            Field::ToolSchema
-        });
+    let is_of_an_answer = matches!(named, Field::JsonSchema | Field::Schema);
+    if is_of_an_answer && names_a_function(quoting, sent) {
+        return Some(Field::ToolSchema);
     }
     Some(named)
+}
+
+/// The field of a path, if the request has it.
+fn sent_field(path: &str, text: &str, sent: &Sent<'_>) -> Option<Field> {
+    let field = of_path(path, text, sent)?;
+    if !has(field, sent) {
+        return None;
+    }
+    Some(field)
+}
+
+/// Whether the text names one of the functions that were sent.
+fn names_a_function(quoting: &str, sent: &Sent<'_>) -> bool {
+    sent.functions
+        .iter()
+        .any(|name| names_function(quoting, name))
 }
 
 /// A text without the field's name, as gateways send it on, which offers other
@@ -231,10 +248,12 @@ fn effort_by_its_values(text: &str, sent: &Sent<'_>) -> Option<Field> {
     let Some((_, Thinking::Effort(effort))) = sent.effort else {
         return None;
     };
+    let effort = effort.as_str();
     let offer = named_values(text, &EFFORTS.map(|(_, name, _)| name))?;
-    let is_refused =
-        effort_fault::has_word(text, effort.as_str()) && !offer.contains(&effort.as_str());
-    is_refused.then_some(Field::Effort)
+    if offer.contains(&effort) || !effort_fault::has_word(text, effort) {
+        return None;
+    }
+    Some(Field::Effort)
 }
 
 /// Whether a schema that is refused is one of the node's tools', by a path or its name.
@@ -246,26 +265,47 @@ fn is_of_a_tool(refusal: &Refusal<'_>, sent: &Sent<'_>) -> bool {
         .or_else(|| path(refusal.text));
     match path.and_then(|path| of_path(path, refusal.text, sent)) {
         Some(field) => field == Field::ToolSchema,
-        None => sent
-            .functions
-            .iter()
-            .any(|name| names_function(refusal.quoting, name)),
+        None => names_a_function(refusal.quoting, sent),
     }
 }
 
-/// The field of the request that the text names first, of those that count, with
-/// the place and the length of its name. Of two names at one place the longer is
-/// meant: `tool_choice`, and not `tool`.
-fn first_named(
-    text: &str,
-    sent: &Sent<'_>,
-    counts: impl Fn(Field) -> bool,
-) -> Option<(usize, usize, Field)> {
-    NAMES
-        .iter()
-        .filter(|(_, field)| counts(*field) && has(*field, sent))
-        .filter_map(|(name, field)| Some((find_name(text, name)?, name.len(), *field)))
-        .min_by_key(|(at, length, _)| (*at, usize::MAX - length))
+/// The field of the request that the text names first, of those that count. Of two
+/// names at one place the longer is meant: `tool_choice`, and not `tool`.
+fn first_named(text: &str, sent: &Sent<'_>, counts: impl Fn(Field) -> bool) -> Option<NamedField> {
+    let mut first: Option<NamedField> = None;
+    for (name, field) in NAMES {
+        if !counts(*field) || !has(*field, sent) {
+            continue;
+        }
+        let Some(at) = find_name(text, name) else {
+            continue;
+        };
+        let named = NamedField {
+            at,
+            length: name.len(),
+            field: *field,
+        };
+        if first.as_ref().is_none_or(|first| named.is_before(first)) {
+            first = Some(named);
+        }
+    }
+    first
+}
+
+/// A field, and where the text names it.
+struct NamedField {
+    at: usize,
+    length: usize,
+    field: Field,
+}
+
+impl NamedField {
+    fn is_before(&self, other: &NamedField) -> bool {
+        if self.at == other.at {
+            return self.length > other.length;
+        }
+        self.at < other.at
+    }
 }
 
 /// The field that the text names first; how the model thinks, if it names no other.
@@ -276,17 +316,21 @@ fn named(text: &str, sent: &Sent<'_>) -> Option<Field> {
         .filter_map(|name| find_name(text, &name.to_lowercase()))
         .min();
     // Tools are named beside what they do not go with, and cannot be left out.
-    let part = first_named(text, sent, |field| {
+    let mut part = first_named(text, sent, |field| {
         !matches!(field, Field::Effort | Field::Tools)
-    })
-    .or_else(|| {
-        first_named(text, sent, |field| {
-            field == Field::Tools && !sends_effort_alone(sent)
-        })
-    })
-    .or_else(|| first_named(text, sent, |field| field == Field::Effort));
-    let (at, _, field) = part?;
-    users.is_none_or(|user| at < user).then_some(field)
+    });
+    if part.is_none() && !sends_effort_alone(sent) {
+        part = first_named(text, sent, |field| field == Field::Tools);
+    }
+    if part.is_none() {
+        part = first_named(text, sent, |field| field == Field::Effort);
+    }
+    let NamedField { at, field, .. } = part?;
+    // A field of the user's own that is named before it is what the refusal means.
+    match users {
+        Some(user) if user <= at => None,
+        _ => Some(field),
+    }
 }
 
 /// Tools that the node wrote cannot be left out; then the effort beside them can.
@@ -326,29 +370,42 @@ fn names_function(text: &str, name: &str) -> bool {
 /// `tools[0]`; a name of its top, where the text begins with it (`system: extra
 /// inputs are not permitted`).
 fn path(text: &str) -> Option<&str> {
-    let first = text
-        .split_once(": ")
-        .map(|(name, _)| name.strip_prefix("body.").unwrap_or(name));
-    if let Some(name) = first.filter(|name| TOP.contains(name)) {
-        return Some(name);
+    if let Some((name, _)) = text.split_once(": ") {
+        let name = without_body(name);
+        if TOP.contains(&name) {
+            return Some(name);
+        }
     }
-    let paths = text
-        .split(|c: char| !is_of_name(c) && !matches!(c, '.' | '[' | ']'))
-        .map(|path| path.trim_end_matches('.'));
-    let paths = paths.map(|path| path.strip_prefix("body.").unwrap_or(path));
-    paths.into_iter().find(|path| {
-        let top = path.split(['.', '[']).next().unwrap_or_default();
-        path.len() > top.len() && (TOP.contains(&top) || CONTENTS.contains(&top))
-    })
+    for word in text.split(|c: char| !is_of_name(c) && !matches!(c, '.' | '[' | ']')) {
+        let path = without_body(word.trim_end_matches('.'));
+        let top = top_of(path);
+        let is_ours = TOP.contains(&top) || CONTENTS.contains(&top);
+        if path.len() > top.len() && is_ours {
+            return Some(path);
+        }
+    }
+    None
+}
+
+/// FastAPI begins its paths with the place of the request.
+fn without_body(path: &str) -> &str {
+    path.strip_prefix("body.").unwrap_or(path)
+}
+
+/// The first name of a path.
+fn top_of(path: &str) -> &str {
+    path.split(['.', '[']).next().unwrap_or_default()
 }
 
 fn has_any(path: &str, names: &[&str]) -> bool {
     names.iter().any(|name| path.contains(name))
 }
 
-/// `path`: a name alone, too.
+/// The field that a path leads to, whatever the request has. `path`: a name alone,
+/// too. Rows of one top stand in the order in which they have to be asked: what
+/// stands deeper in the path comes first.
 fn of_path(path: &str, text: &str, sent: &Sent<'_>) -> Option<Field> {
-    let top = path.split(['.', '[']).next().unwrap_or_default();
+    let top = top_of(path);
     if has_any(path, &["prompt_cache_key"]) {
         return Some(Field::Part(Part::CacheKey));
     }
@@ -423,27 +480,34 @@ fn of_content(path: &str, text: &str) -> Option<Field> {
         return Some(Field::Part(Part::Carried));
     }
     let is_of_system = text.contains("system") || offers_other_roles(text);
-    (path.ends_with("role") && is_of_system).then_some(Field::Part(Part::System))
+    if path.ends_with("role") && is_of_system {
+        return Some(Field::Part(Part::System));
+    }
+    None
 }
 
 /// The longest name, since a path has several.
 fn named_in_path(path: &str) -> Option<Field> {
-    let found = NAMES
+    let (_, field) = NAMES
         .iter()
-        .filter(|(name, _)| find_name(path, name).is_some());
-    found
-        .max_by_key(|(name, _)| name.len())
-        .map(|(_, field)| *field)
+        .filter(|(name, _)| find_name(path, name).is_some())
+        .max_by_key(|(name, _)| name.len())?;
+    Some(*field)
 }
 
 /// The function for the answer stands behind those of the node.
 fn is_answers(path: &str, sent: &Sent<'_>) -> bool {
-    let index = path
+    if sent.format != Some(ResponseFormat::Tool) {
+        return false;
+    }
+    let digits = path
         .split(|c: char| !c.is_ascii_digit())
         .find(|digits| !digits.is_empty());
-    let index: Option<usize> = index.and_then(|digits| digits.parse().ok());
-    sent.format == Some(ResponseFormat::Tool)
-        && index.is_none_or(|index| index >= sent.functions.len())
+    let index: Option<usize> = digits.and_then(|digits| digits.parse().ok());
+    match index {
+        Some(index) => index >= sent.functions.len(),
+        None => true,
+    }
 }
 
 /// What follows for the next request.
@@ -455,14 +519,7 @@ fn fact(field: Field, refusal: &Refusal<'_>, sent: &Sent<'_>, refuses: bool) -> 
         Field::Part(part) => refuses.then_some(Fact::LeaveOut(part)),
         Field::Format | Field::JsonSchema => format(field, text, sent, refuses),
         Field::Schema => schema(sent),
-        Field::NamedSchema
-            if sent
-                .functions
-                .iter()
-                .any(|name| names_function(refusal.quoting, name)) =>
-        {
-            tool_schema(sent)
-        }
+        Field::NamedSchema if names_a_function(refusal.quoting, sent) => tool_schema(sent),
         Field::NamedSchema => schema(sent),
         Field::ToolSchema => tool_schema(sent),
         Field::Tools if refuses && sent.format == Some(ResponseFormat::Tool) => {
@@ -484,14 +541,18 @@ fn limit(text: &str, sent: &Sent<'_>, refuses: bool) -> Option<Fact> {
         "max_tokens",
     ];
     let name = name.into_iter().find(|name| text.contains(name));
-    if let Some(bounds) = bounds(text, name).filter(|bounds| bounds.excludes(limit)) {
-        let most = bounds
-            .most
-            .filter(|most| limit > *most && *most > 0)
-            .map(Fact::MostTokens);
-        return most.or(bounds.least.map(Fact::LeastTokens));
+    if let Some(bounds) = bounds(text, name)
+        && bounds.excludes(limit)
+    {
+        return match bounds.most {
+            Some(most) if limit > most && most > 0 => Some(Fact::MostTokens(most)),
+            _ => bounds.least.map(Fact::LeastTokens),
+        };
     }
-    (refuses && has_older_name).then_some(Fact::OlderLimit)
+    if refuses && has_older_name {
+        return Some(Fact::OlderLimit);
+    }
+    None
 }
 
 /// Another way to think.
@@ -510,10 +571,9 @@ fn effort(text: &str, sent: &Sent<'_>, refuses: bool) -> Option<Fact> {
 /// Which of the forms are ruled out depends on what is offered in their place.
 fn format(field: Field, text: &str, sent: &Sent<'_>, refuses: bool) -> Option<Fact> {
     if let Some(offer) = named_values(text, &["json_object", "json_schema", "text"]) {
-        let fault = match (
-            offer.contains(&"json_schema"),
-            offer.contains(&"json_object"),
-        ) {
+        let offers_schema = offer.contains(&"json_schema");
+        let offers_object = offer.contains(&"json_object");
+        let fault = match (offers_schema, offers_object) {
             (true, true) => return None,
             (false, true) => FormatFault::JsonSchema,
             (true, false) => FormatFault::FormatType,
@@ -537,7 +597,10 @@ fn format(field: Field, text: &str, sent: &Sent<'_>, refuses: bool) -> Option<Fa
 
 fn formats(fault: FormatFault, sent: &Sent<'_>) -> Option<Fact> {
     let out = ruled_out(fault, sent.format?);
-    (!out.is_empty()).then_some(Fact::Formats(out))
+    if out.is_empty() {
+        return None;
+    }
+    Some(Fact::Formats(out))
 }
 
 /// Lists first: they are what is new in a known type's schema.
@@ -548,7 +611,10 @@ fn schema(sent: &Sent<'_>) -> Option<Fact> {
     let format = sent.format?;
     let name = sent.situation.schema?;
     let out: ResponseFormats = ruled_out(FormatFault::Schema, format);
-    (!out.is_empty()).then(|| Fact::Schema(name.to_owned(), out))
+    if out.is_empty() {
+        return None;
+    }
+    Some(Fact::Schema(name.to_owned(), out))
 }
 
 /// Nothing of a tool can be left out but the lists of the state, and how its
@@ -559,19 +625,18 @@ fn tool_schema(sent: &Sent<'_>) -> Option<Fact> {
         Part::StrictFunctions,
         Part::JsonSchemaParameters,
     ];
-    parts
-        .into_iter()
-        .find(|part| sent.parts.contains(*part))
-        .map(Fact::LeaveOut)
+    let part = parts.into_iter().find(|part| sent.parts.contains(*part))?;
+    Some(Fact::LeaveOut(part))
 }
 
 /// From by name to any, and from any to none: each step forces less.
 fn tool_choice(text: &str, sent: &Sent<'_>, refuses: bool) -> Option<Fact> {
     let choice = sent.choice?;
     let offer = named_values(text, &["none", "auto", "required", "any"]);
-    let offers_any = offer
-        .as_ref()
-        .is_some_and(|offer| offer.contains(&"required") || offer.contains(&"any"));
+    let offers_any = match &offer {
+        Some(offer) => offer.contains(&"required") || offer.contains(&"any"),
+        None => false,
+    };
     if !refuses && offer.is_none() {
         return None;
     }
@@ -586,22 +651,23 @@ fn tool_choice(text: &str, sent: &Sent<'_>, refuses: bool) -> Option<Fact> {
     }
 }
 
+fn has_any_word(text: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| effort_fault::has_word(text, word))
+}
+
 /// What the refusal names beside the part, if the request has it.
 fn condition(fact: &Fact, text: &str, situation: Situation<'_>) -> Condition {
-    let names_tools = ["tool", "tools", "function", "functions"]
-        .iter()
-        .any(|word| effort_fault::has_word(text, word));
-    let with_tools = situation.tools && names_tools;
-    let thinks = situation.thought == Thought::On;
-    let names_thinking = [
+    let of_tools = ["tool", "tools", "function", "functions"];
+    let of_thinking = [
         "thinking",
         "thoughts",
         "reasoning",
         "reasoning_effort",
         "enable_thinking",
-    ]
-    .iter()
-    .any(|word| effort_fault::has_word(text, word));
+    ];
+    let with_tools = situation.tools && has_any_word(text, &of_tools);
+    let thinks = situation.thought == Thought::On;
+    let names_thinking = has_any_word(text, &of_thinking);
     match fact {
         Fact::Efforts(_) => Condition {
             with_tools,
