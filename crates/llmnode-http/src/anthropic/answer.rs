@@ -70,19 +70,20 @@ struct StopDetails<'a> {
 impl Stop<'_> {
     /// Anthropic withholds answers by a `stop_reason` and not by a status.
     pub(super) fn note(self, head: &mut Head) {
-        let Some(reason) = self.stop_reason.filter(|reason| !reason.is_empty()) else {
+        let Some(reason) = self.stop_reason else {
             return;
         };
+        if reason.is_empty() {
+            return;
+        }
         if reason == "refusal" {
             let StopDetails {
                 category,
                 explanation,
             } = self.stop_details.unwrap_or_default();
             let category = category.unwrap_or(Cow::Borrowed("no reason given"));
-            head.refusal = Some((
-                category.into_owned(),
-                explanation.unwrap_or_default().into_owned(),
-            ));
+            let explanation = explanation.unwrap_or_default();
+            head.refusal = Some((category.into_owned(), explanation.into_owned()));
         }
         head.stop = Some(reason.into_owned());
     }
@@ -102,7 +103,11 @@ impl WireMessage<'_> {
             stop_details: self.stop_details,
         };
         stop.note(&mut head);
-        (head, self.content.map_or(Ok(None), blocks))
+        let blocks = match self.content {
+            Some(content) => blocks(content),
+            None => Ok(None),
+        };
+        (head, blocks)
     }
 }
 
@@ -112,16 +117,16 @@ fn blocks(list: &RawValue) -> Result<Option<Vec<Block>>, ModelError> {
         return Ok(None);
     }
     let list: Vec<&RawValue> = serde_json::from_str(list.get()).map_err(broken_piece)?;
-    if list.len() > MOST_BLOCKS {
-        return Err(broken_piece(format!(
-            "it has {} blocks, and no answer has as many",
-            list.len()
-        )));
+    let count = list.len();
+    if count > MOST_BLOCKS {
+        let fault = format!("it has {count} blocks, and no answer has as many");
+        return Err(broken_piece(fault));
     }
-    list.into_iter()
-        .map(Block::whole_of)
-        .collect::<Result<_, _>>()
-        .map(Some)
+    let mut blocks = Vec::with_capacity(count);
+    for raw in list {
+        blocks.push(Block::whole_of(raw)?);
+    }
+    Ok(Some(blocks))
 }
 
 /// A body without content is an error with status 200, or not of this API at all.
@@ -129,7 +134,7 @@ pub(super) fn read(body: &[u8], expected: ExpectedCalls<'_>) -> ReadResult {
     let body = json_of(body)?;
     let message: WireMessage<'_> = reported::read(body).map_err(|error| no_json(body, &error))?;
     let (head, blocks) = message.read();
-    let usage = head.usage.figures().0;
+    let (usage, _) = head.usage.figures();
     match blocks.map_err(|broken| Unreadable::failure(broken, usage))? {
         Some(blocks) => completion(head, &blocks, true, expected),
         None if error_body::is_error(body) => Err(Unreadable::ErrorObject),

@@ -33,16 +33,20 @@ use crate::http::sse::Event;
 #[derive(Debug, Default)]
 pub(super) struct PartialMessage {
     head: Head,
+    /// By index, so that they stand in order, whatever order they came in.
     blocks: BTreeMap<u64, Block>,
     /// Those of them that are calls.
     calls: BTreeSet<u64>,
     /// Of calls that share an index: where the newest of them is.
     moved: BTreeMap<u64, u64>,
+    /// How much memory it takes.
     bytes: usize,
+    /// Of texts and arguments, in bytes.
     content: usize,
     /// Of thoughts, in bytes.
     thoughts: usize,
     current: Option<Current>,
+    /// `message_stop` has come.
     has_ended: bool,
     padding: PaddingWatch,
 }
@@ -134,17 +138,18 @@ impl StreamedAnswer for PartialMessage {
             return true;
         };
         let kind = self.blocks.get(at).map(|block| block.kind);
-        !matches!(kind, Some(BlockKind::Text | BlockKind::ToolUse)) || self.content == *before
+        let is_answer = matches!(kind, Some(BlockKind::Text | BlockKind::ToolUse));
+        !is_answer || self.content == *before
     }
 
     /// Whether a connection that breaks now has cost nothing: the reason of the end
     /// is known, and no arguments are half.
     fn is_complete(&self) -> bool {
-        self.head.stop.as_deref().is_some_and(ends::is_known)
-            && self
-                .blocks
-                .values()
-                .all(|block| is_document(&block.arguments()))
+        let Some(stop) = self.head.stop.as_deref() else {
+            return false;
+        };
+        let mut blocks = self.blocks.values();
+        ends::is_known(stop) && blocks.all(|block| is_document(&block.arguments()))
     }
 
     fn finish(self: Box<Self>, expected: ExpectedCalls<'_>) -> ReadResult {
@@ -183,6 +188,8 @@ impl PartialMessage {
         Ok(())
     }
 
+    /// A block begins at an index of its own, or at the next one, if the server gives
+    /// none.
     fn start_block(
         &mut self,
         index: Count,
@@ -205,9 +212,13 @@ impl PartialMessage {
     /// Two calls with ids of their own stay two, even if their server counts them as one.
     fn place_of_start(&mut self, index: u64, block: &Block) -> u64 {
         let at = self.place(index);
-        if !self.blocks.get(&at).is_some_and(|earlier: &Block| {
-            earlier.is_call() && block.is_call() && earlier.text("id") != block.text("id")
-        }) {
+        let is_another = match self.blocks.get(&at) {
+            Some(earlier) if earlier.is_call() && block.is_call() => {
+                earlier.text("id") != block.text("id")
+            }
+            _ => false,
+        };
+        if !is_another {
             return at;
         }
         let last = self.blocks.keys().next_back().copied().unwrap_or(at);
@@ -216,7 +227,9 @@ impl PartialMessage {
         next
     }
 
-    /// A block may begin with all that it has.
+    /// A block begins, possibly with all that it has: what is there is shown and
+    /// counted now. Whether it is a call is noted by its place, since only the first
+    /// call can be the answer.
     fn begin(
         &mut self,
         at: u64,
@@ -225,7 +238,9 @@ impl PartialMessage {
         sink: &mut dyn Sink,
     ) -> Result<(), ModelError> {
         self.take_room()?;
-        self.bytes += block.raw.as_ref().map_or(0, |raw| raw.get().len());
+        if let Some(raw) = &block.raw {
+            self.bytes += raw.get().len();
+        }
         match block.kind {
             BlockKind::Text if expected.function.is_none() => {
                 sink.delta(Delta::Text(block.text("text")))
@@ -240,12 +255,9 @@ impl PartialMessage {
             at,
             before: self.content,
         });
-        let text = if block.kind == BlockKind::Text {
-            block.text("text").len()
-        } else {
-            0
-        };
-        self.content += text;
+        if block.kind == BlockKind::Text {
+            self.content += block.text("text").len();
+        }
         match block.is_call() {
             true => self.calls.insert(at),
             false => self.calls.remove(&at),
@@ -257,9 +269,8 @@ impl PartialMessage {
     /// Bounds the number of blocks as well as their bytes.
     fn take_room(&mut self) -> Result<(), ModelError> {
         if self.blocks.len() >= MOST_BLOCKS {
-            return Err(broken_piece(format!(
-                "it is block {MOST_BLOCKS}, and no answer has as many"
-            )));
+            let fault = format!("it is block {MOST_BLOCKS}, and no answer has as many");
+            return Err(broken_piece(fault));
         }
         self.bytes += size_of::<Block>();
         Ok(())
@@ -304,10 +315,10 @@ impl PartialMessage {
                 }
                 ("partial_json", Some(piece)) => {
                     self.content += piece.len();
-                    let answers = expected
-                        .function
-                        .is_some_and(|function| block.text("name") == function);
-                    if answers && is_first_call {
+                    if let Some(function) = expected.function
+                        && block.text("name") == function
+                        && is_first_call
+                    {
                         sink.delta(Delta::Text(piece));
                     }
                 }
@@ -320,8 +331,8 @@ impl PartialMessage {
 
     /// The usage here has totals, so it replaces what the start said.
     fn end(&mut self, delta: Option<&RawValue>, usage: Option<MessageUsage>, sink: &mut dyn Sink) {
-        if let Some(stop) =
-            delta.and_then(|delta| serde_json::from_str::<Stop<'_>>(delta.get()).ok())
+        if let Some(delta) = delta
+            && let Ok(stop) = serde_json::from_str::<Stop<'_>>(delta.get())
         {
             stop.note(&mut self.head);
         }
@@ -338,15 +349,14 @@ impl PartialMessage {
     }
 
     fn is_padded(&mut self) -> bool {
-        let last = self.blocks.values().next_back();
-        last.is_some_and(|block| {
-            let written = if block.is_call() {
-                &*block.input
-            } else {
-                block.text("text")
-            };
-            self.padding.is_padded(written)
-        })
+        let Some(last) = self.blocks.values().next_back() else {
+            return false;
+        };
+        let written = match last.is_call() {
+            true => &*last.input,
+            false => last.text("text"),
+        };
+        self.padding.is_padded(written)
     }
 }
 

@@ -72,6 +72,10 @@ pub(super) enum Block<'a> {
 
 /// The system's blocks and the turns. Errors are conversations that the API would
 /// refuse with a message that does not help.
+///
+/// Marks for the cache are set while the blocks are written, since a text with a
+/// mark within becomes two blocks. The mark at the end of the last request comes
+/// when all turns are there: where that end is, depends on how they were joined.
 pub(super) fn turns<'a>(
     messages: &'a Messages<'a>,
     prepared: &'a PreparedRequest<'a>,
@@ -126,10 +130,10 @@ fn marked(block: Block<'_>, marks: Marks, message: usize) -> Vec<Block<'_>> {
     let Block::Text { text: whole, .. } = block else {
         return vec![block];
     };
-    let Some((kept, rest)) = marks
+    let halves = marks
         .within(message)
-        .and_then(|bytes| whole.split_at_checked(bytes))
-    else {
+        .and_then(|bytes| whole.split_at_checked(bytes));
+    let Some((kept, rest)) = halves else {
         return vec![block];
     };
     let mut first = text(kept);
@@ -172,7 +176,10 @@ impl Block<'_> {
 
 /// The API refuses blank text.
 fn text(text: &str) -> Option<Block<'_>> {
-    (!text.trim().is_empty()).then(|| Block::Text {
+    if text.trim().is_empty() {
+        return None;
+    }
+    Some(Block::Text {
         text,
         beside: Beside::new(),
         cache_control: None,
@@ -181,14 +188,18 @@ fn text(text: &str) -> Option<Block<'_>> {
 
 /// Media of a kind that a message cannot hold are the caller's to refuse.
 fn parts(message: &Message) -> Result<Vec<Block<'_>>, String> {
-    let blocks = message.parts().filter_map(|part| match part {
-        Part::Text(piece) => text(piece).map(Ok),
-        Part::Attachment(attachment) => Some(attached(attachment)),
-        _ => None,
-    });
-    blocks.collect()
+    let mut blocks = Vec::new();
+    for part in message.parts() {
+        match part {
+            Part::Text(piece) => blocks.extend(text(piece)),
+            Part::Attachment(attachment) => blocks.push(attached(attachment)?),
+            _ => {}
+        }
+    }
+    Ok(blocks)
 }
 
+/// An attachment as the API takes it. `Err`: it takes none of this kind.
 fn attached(attachment: &Attachment) -> Result<Block<'_>, String> {
     match attachment {
         Attachment::Image(image) => Ok(Block::Image {
@@ -267,11 +278,12 @@ fn assistant<'a>(
     ids: &[Cow<'a, str>],
     prepared: &PreparedRequest<'_>,
 ) -> Vec<Block<'a>> {
-    let carried = prepared.carried(message);
-    pieces(message, carried.unwrap_or_default(), true, is_of_the_model)
-        .into_iter()
-        .filter_map(|piece| block(piece, ids, prepared))
-        .collect()
+    let carried = prepared.carried(message).unwrap_or_default();
+    let mut blocks = Vec::new();
+    for piece in pieces(message, carried, true, is_of_the_model) {
+        blocks.extend(block(piece, ids, prepared));
+    }
+    blocks
 }
 
 /// Anthropic refuses blocks of blank text.

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use llmnode_model::ext::{CachePlan, Repeats};
 use llmnode_model::internal::fnv;
-use llmnode_model::{ApiKind, Cache, Message, Request, Role};
+use llmnode_model::{ApiKind, Cache, Request, Role};
 
 use super::cache_fields::{CacheFields, CacheKey, CacheOptions, SharedEnd};
 use super::cache_memory::{Likely, Share};
@@ -149,6 +149,10 @@ impl Inner {
         fields
     }
 
+    /// Anthropic writes only where a mark stands. For turns of a conversation there
+    /// are two: behind the system's text, which all conversations share, and at the
+    /// end, which the next turn reads. For calls that share a beginning there is one,
+    /// if it is likely to be read before its time is over.
     fn anthropic_auto(&self, subject: &CacheSubject<'_>) -> CacheFields {
         let fields = CacheFields {
             ttl: Some(ANTHROPIC_TTL),
@@ -201,13 +205,22 @@ impl Inner {
         if !in_batch {
             memory.keep_form(subject.begins, marks);
         }
-        CacheFields {
-            shared: subject.shared.filter(|_| marks),
-            options: is_explicit.then_some(CacheOptions {
+        let options = match is_explicit {
+            true => Some(CacheOptions {
                 mode: "explicit",
                 ttl: None,
             }),
-            ttl: (marks || !is_explicit).then_some(OPENAI_TTL),
+            false => None,
+        };
+        // Explicit, and without a mark: nothing is kept.
+        let ttl = match marks || !is_explicit {
+            true => Some(OPENAI_TTL),
+            false => None,
+        };
+        CacheFields {
+            shared: subject.shared.filter(|_| marks),
+            options,
+            ttl,
             share,
             ..CacheFields::default()
         }
@@ -229,14 +242,19 @@ impl Inner {
     /// on the machine that had it.
     fn older_openai_auto(&self, subject: &CacheSubject<'_>) -> CacheFields {
         let share = self.share(subject, OLDER_TTL);
-        let hash = subject.plan.node ^ subject.hash;
         let is_likely = share.is_repeat || subject.likely() == Likely::Certain;
+        let mut key = None;
+        if is_likely {
+            let hash = subject.plan.node ^ subject.hash;
+            // Nobody knows in which minute a line is asked.
+            let lane = match subject.context.in_batch {
+                true => None,
+                false => Some(self.cache_memory.lane(hash)),
+            };
+            key = Some(CacheKey { hash, lane });
+        }
         CacheFields {
-            key: is_likely.then(|| CacheKey {
-                hash,
-                // Nobody knows in which minute a line is asked.
-                lane: (!subject.context.in_batch).then(|| self.cache_memory.lane(hash)),
-            }),
+            key,
             ttl: Some(OLDER_TTL),
             share,
             ..CacheFields::default()
@@ -259,19 +277,23 @@ impl Inner {
         } else {
             "implicit"
         };
-        let key = self.is_own_host && subject.quirks.leaves_out(Part::CacheOptions);
-        CacheFields {
-            shared,
-            options: Some(CacheOptions { mode, ttl }),
-            key: key.then_some(CacheKey {
+        let takes_key = self.is_own_host && subject.quirks.leaves_out(Part::CacheOptions);
+        let key = match takes_key {
+            true => Some(CacheKey {
                 hash: subject.begins,
                 lane: None,
             }),
-            ttl: Some(if ttl == Some("12h") {
-                OPENAI_LONG_TTL
-            } else {
-                OPENAI_TTL
-            }),
+            false => None,
+        };
+        let is_kept_for = match ttl {
+            Some("12h") => OPENAI_LONG_TTL,
+            _ => OPENAI_TTL,
+        };
+        CacheFields {
+            shared,
+            options: Some(CacheOptions { mode, ttl }),
+            key,
+            ttl: Some(is_kept_for),
             ..CacheFields::default()
         }
     }
@@ -291,15 +313,24 @@ impl Inner {
 /// In implicit mode, each turn is read back by the next one. Older models find it
 /// on the machine that had it.
 fn openai_turns(subject: &CacheSubject<'_>, takes_options: bool) -> CacheFields {
+    let at_end = CacheFields {
+        end: true,
+        ..CacheFields::default()
+    };
+    if takes_options {
+        return CacheFields {
+            ttl: Some(OPENAI_TTL),
+            ..at_end
+        };
+    }
     let key = CacheKey {
         hash: subject.begins,
         lane: None,
     };
     CacheFields {
-        end: true,
-        key: (!takes_options).then_some(key),
-        ttl: Some(if takes_options { OPENAI_TTL } else { OLDER_TTL }),
-        ..CacheFields::default()
+        key: Some(key),
+        ttl: Some(OLDER_TTL),
+        ..at_end
     }
 }
 
@@ -308,19 +339,19 @@ fn openai_turns(subject: &CacheSubject<'_>, takes_options: bool) -> CacheFields 
 fn anthropic_by_hand(subject: &CacheSubject<'_>, time: Cache) -> CacheFields {
     let is_long = time == Cache::Hour1;
     let is_item = subject.plan.repeats == Repeats::Items;
+    let shared = match is_item {
+        true => subject.shared,
+        false => Some(SharedEnd::System),
+    };
+    let ttl = match is_long {
+        true => ANTHROPIC_LONG_TTL,
+        false => ANTHROPIC_TTL,
+    };
     CacheFields {
-        shared: if is_item {
-            subject.shared
-        } else {
-            Some(SharedEnd::System)
-        },
+        shared,
         end: !is_item,
         is_long,
-        ttl: Some(if is_long {
-            ANTHROPIC_LONG_TTL
-        } else {
-            ANTHROPIC_TTL
-        }),
+        ttl: Some(ttl),
         ..CacheFields::default()
     }
 }
@@ -346,11 +377,10 @@ fn shared_end(request: &Request, plan: CachePlan, quirks: Quirks) -> Option<Shar
     let before = request.messages.get(..question)?;
     let prompt = request.messages.get(question)?;
     let behind = request.messages.len() - 1 - question;
-    let fixed = unwritten_bytes(request)
-        + before
-            .iter()
-            .map(|message| message.content.len())
-            .sum::<usize>();
+    let mut fixed = unwritten_bytes(request);
+    for message in before {
+        fixed += message.content.len();
+    }
     // How many bytes of the prompt are the node's own text, before its first
     // variable.
     let literal = plan.shared_text.min(prompt.content.len());
@@ -376,30 +406,40 @@ fn shared_end(request: &Request, plan: CachePlan, quirks: Quirks) -> Option<Shar
 
 /// The system's text, if it and what stands before it are long enough to be kept.
 fn system_end(request: &Request) -> Option<SharedEnd> {
-    let texts = request
-        .messages
-        .iter()
-        .take_while(|message| message.role == Role::System);
-    let bytes: usize = texts.map(|message| message.content.len()).sum();
+    let mut bytes = 0;
+    for message in &request.messages {
+        if message.role != Role::System {
+            break;
+        }
+        bytes += message.content.len();
+    }
     let is_long = bytes + unwritten_bytes(request) >= LEAST_TOKENS * BYTES_OF_A_TOKEN;
-    (bytes > 0 && is_long).then_some(SharedEnd::System)
+    if bytes == 0 || !is_long {
+        return None;
+    }
+    Some(SharedEnd::System)
 }
 
 /// Of the tools and the schema of the answer.
 fn unwritten_bytes(request: &Request) -> usize {
-    let tools = request.tools.iter();
-    let tools = tools.map(|tool| tool.schema.plain().get().len() + tool.description.len());
-    let schema = request
-        .output
-        .as_deref()
-        .map_or(0, |schema| schema.plain().get().len());
-    tools.sum::<usize>() + schema
+    let mut bytes = 0;
+    for tool in request.tools.iter() {
+        bytes += tool.schema.plain().get().len();
+        bytes += tool.description.len();
+    }
+    if let Some(schema) = &request.output {
+        bytes += schema.plain().get().len();
+    }
+    bytes
 }
 
 /// A lower bound of what the provider counts.
 fn total_bytes(request: &Request) -> usize {
-    let messages = request.messages.iter().map(|message| message.content.len());
-    unwritten_bytes(request) + messages.sum::<usize>()
+    let mut bytes = unwritten_bytes(request);
+    for message in &request.messages {
+        bytes += message.content.len();
+    }
+    bytes
 }
 
 /// Of exactly what the mark ends, model included.
@@ -437,14 +477,16 @@ fn shared_hash(request: &Request, model: &str, shared: Option<SharedEnd>) -> u64
 
 /// Of all up to the user's first message, which every turn of a conversation has.
 fn beginning_hash(request: &Request) -> u64 {
-    let first = request
-        .messages
-        .iter()
-        .position(|message| message.role == Role::User);
-    let beginning = request.messages.iter().take(first.map_or(1, |at| at + 1));
-    beginning
-        .map(|message: &Message| message.content.as_str())
-        .fold(fnv(b""), joined)
+    let mut messages = request.messages.iter();
+    let length = match messages.position(|message| message.role == Role::User) {
+        Some(at) => at + 1,
+        None => 1,
+    };
+    let mut hash = fnv(b"");
+    for message in request.messages.iter().take(length) {
+        hash = joined(hash, &message.content);
+    }
+    hash
 }
 
 /// Rotated, so that the order of texts counts.

@@ -42,7 +42,13 @@ use crate::refusal::switch::{RefusedWay, Way, names_responses};
 const MOST_SHOWN: usize = 500;
 
 impl Inner {
-    /// Also for errors that come with status 200, and for events that are errors.
+    /// The error of a response, in the order of the page above. Also for errors that
+    /// come with status 200, and for events that are errors.
+    ///
+    /// The server's text is needed twice: without the words of the prompt, to decide
+    /// by it, and with them, for a person and for the name of a function. What was
+    /// learned comes before the message, since a refusal that is mended needs no
+    /// advice.
     pub(crate) fn refusal(
         &self,
         head: &ResponseHead,

@@ -24,6 +24,7 @@ pub(crate) enum Messages<'a> {
 }
 
 impl<'a> Messages<'a> {
+    /// The messages, whichever way they are held.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Message> {
         let (borrowed, owned): (&[Message], &[Cow<'a, Message>]) = match self {
             Messages::Unchanged(all) => (all, &[]),

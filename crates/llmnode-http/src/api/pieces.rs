@@ -29,15 +29,16 @@ pub(crate) enum Piece<'a> {
 /// False if text or calls were changed since.
 /// By lengths: texts are not kept twice.
 pub(crate) fn fits(message: &Message, carried: &[CarriedPart]) -> bool {
-    let (text_bytes, listed) =
-        carried
-            .iter()
-            .fold((0usize, 0), |(bytes, calls), part| match part {
-                CarriedPart::Text { bytes: more, .. } => (bytes.saturating_add(*more), calls),
-                CarriedPart::Call { .. } => (bytes, calls + 1),
-                CarriedPart::Other(_) => (bytes, calls),
-            });
-    text_bytes == message.content.len() && listed == message.calls().len()
+    let mut text_bytes = 0_usize;
+    let mut calls = 0;
+    for part in carried {
+        match part {
+            CarriedPart::Text { bytes, .. } => text_bytes = text_bytes.saturating_add(*bytes),
+            CarriedPart::Call { .. } => calls += 1,
+            CarriedPart::Other(_) => {}
+        }
+    }
+    text_bytes == message.content.len() && calls == message.calls().len()
 }
 
 /// If text or calls have changed, positions are unknown: nothing stays beside them,
@@ -62,9 +63,8 @@ pub(crate) fn kind_of(part: &RawValue) -> Option<Cow<'_, str>> {
         #[serde(borrow)]
         r#type: Cow<'a, str>,
     }
-    serde_json::from_str(part.get())
-        .ok()
-        .map(|Kind { r#type }| r#type)
+    let kind: Kind<'_> = serde_json::from_str(part.get()).ok()?;
+    Some(kind.r#type)
 }
 
 /// The parts in the order in which they came, with the message's own text and calls
@@ -76,13 +76,14 @@ fn in_order<'a>(message: &'a Message, carried: &'a [CarriedPart], outlive: bool)
         return parts;
     }
     if !fits(message, carried) {
-        pieces.extend(carried.iter().filter(|_| outlive).filter_map(whole));
+        if outlive {
+            pieces.extend(carried.iter().filter_map(whole));
+        }
         pieces.push(Piece::Text(&message.content, Beside::new()));
-        pieces.extend(calls.iter().enumerate().map(|(at, call)| Piece::Call {
-            at,
-            call,
-            beside: Beside::new(),
-        }));
+        for (at, call) in calls.iter().enumerate() {
+            let beside = Beside::new();
+            pieces.push(Piece::Call { at, call, beside });
+        }
         return pieces;
     }
     let mut rest = message.content.as_str();
@@ -94,11 +95,15 @@ fn in_order<'a>(message: &'a Message, carried: &'a [CarriedPart], outlive: bool)
                 pieces.push(Piece::Text(piece, members(beside.as_ref())));
             }
             CarriedPart::Call { at, beside } => {
-                pieces.extend(calls.get(*at).map(|call| Piece::Call {
+                let Some(call) = calls.get(*at) else {
+                    continue;
+                };
+                let beside = members(beside.as_ref());
+                pieces.push(Piece::Call {
                     at: *at,
                     call,
-                    beside: members(beside.as_ref()),
-                }));
+                    beside,
+                });
             }
             CarriedPart::Other(_) => pieces.extend(whole(part)),
         }
@@ -141,17 +146,16 @@ fn whole(part: &CarriedPart) -> Option<Piece<'_>> {
 
 /// None, if it is no object.
 fn members(json: Option<&Json>) -> Beside<'_> {
-    json.and_then(|json| serde_json::from_str(json.raw().get()).ok())
-        .unwrap_or_default()
+    match json {
+        Some(json) => serde_json::from_str(json.raw().get()).unwrap_or_default(),
+        None => Beside::new(),
+    }
 }
 
 /// For APIs that require an object.
 #[cfg(any(feature = "anthropic", feature = "gemini"))]
 pub(crate) fn object(arguments: &str) -> Box<RawValue> {
-    let is_object =
-        serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(arguments).is_ok();
-    let raw = is_object
-        .then(|| RawValue::from_string(arguments.to_owned()).ok())
-        .flatten();
-    raw.unwrap_or_else(|| RawValue::from_string("{}".to_owned()).unwrap_or_default())
+    let read = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(arguments);
+    let object = if read.is_ok() { arguments } else { "{}" };
+    RawValue::from_string(object.to_owned()).unwrap_or_default()
 }

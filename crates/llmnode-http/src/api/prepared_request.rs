@@ -80,6 +80,7 @@ pub(crate) enum ToolChoice<'a> {
 }
 
 impl PreparedRequest<'_> {
+    /// What the reader of the answer has to know of the calls that were asked for.
     pub(crate) fn expected_calls(&self) -> ExpectedCalls<'_> {
         let function = match self.shape.schema {
             Some((ResponseFormat::Tool, name)) => Some(name),
@@ -92,6 +93,7 @@ impl PreparedRequest<'_> {
         }
     }
 
+    /// Whether the model is known to refuse this part of a request.
     pub(crate) fn leaves_out(&self, part: Part) -> bool {
         self.shape.quirks.leaves_out(part)
     }
@@ -223,6 +225,7 @@ impl PreparedRequest<'_> {
         members
     }
 
+    /// What the program adds to a list of ours.
     pub(crate) fn list_from_extra(&self, field: &str) -> impl Iterator<Item = &Value> {
         let list = self.request.extra.get(field).and_then(Value::as_array);
         list.into_iter().flatten()

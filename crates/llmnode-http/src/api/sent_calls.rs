@@ -60,10 +60,10 @@ impl IdForm {
         }
         const LETTERS: &[u8; 62] =
             b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-        let mut rest = sha256(of.as_bytes())
-            .iter()
-            .take(8)
-            .fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+        let mut rest = 0_u64;
+        for byte in sha256(of.as_bytes()).iter().take(8) {
+            rest = rest << 8 | u64::from(*byte);
+        }
         let mut id = String::with_capacity(9);
         for _ in 0..9 {
             id.push(char::from(LETTERS[(rest % 62) as usize]));
@@ -100,11 +100,11 @@ impl<'a> SentIds<'a> {
                     sent.ids.push(id);
                 }
             } else if let Some(model_id) = message.answers() {
-                sent.ids.push(
-                    round
-                        .answered(model_id)
-                        .unwrap_or_else(|| form.fit(model_id)),
-                );
+                let id = match round.answered(model_id) {
+                    Some(id) => id,
+                    None => form.fit(model_id),
+                };
+                sent.ids.push(id);
             }
             sent.ends.push(sent.ids.len());
         }
@@ -114,11 +114,10 @@ impl<'a> SentIds<'a> {
     /// Of the message at this place: an id for each of its calls, or the one of the
     /// call whose result it is.
     pub(crate) fn at(&self, message: usize) -> &[Cow<'a, str>] {
-        let begin = message
-            .checked_sub(1)
-            .and_then(|before| self.ends.get(before))
-            .copied()
-            .unwrap_or(0);
+        let begin = match message.checked_sub(1) {
+            Some(before) => self.ends.get(before).copied().unwrap_or(0),
+            None => 0,
+        };
         let end = self.ends.get(message).copied().unwrap_or(begin);
         self.ids.get(begin..end).unwrap_or_default()
     }
@@ -162,10 +161,8 @@ struct Round<'a> {
 impl<'a> Round<'a> {
     /// Under the id that the model gave.
     fn add(&mut self, model_id: &'a str, id: Cow<'a, str>) {
-        self.open
-            .entry(model_id)
-            .or_default()
-            .push_back(self.all.len());
+        let place = self.all.len();
+        self.open.entry(model_id).or_default().push_back(place);
         self.all.push(id);
     }
 
@@ -202,12 +199,15 @@ pub(crate) fn sent_name<'a>(name: &'a str, is_known: impl FnOnce(&str) -> bool) 
     let clean = clean.trim_matches('_');
     match clean.bytes().next() {
         None if name.is_empty() => Cow::Borrowed(NO_NAME),
-        None => Cow::Owned(format!("tool_{}", &sha256_hex(name.as_bytes())[..8])),
+        None => {
+            let hash = sha256_hex(name.as_bytes());
+            Cow::Owned(format!("tool_{}", &hash[..8]))
+        }
         Some(first) if begins_a_name(first) => Cow::Owned(clean.to_owned()),
-        Some(_) => Cow::Owned(format!(
-            "_{}",
-            &clean[..clean.len().min(MAX_NAME_BYTES - 1)]
-        )),
+        Some(_) => {
+            let end = clean.len().min(MAX_NAME_BYTES - 1);
+            Cow::Owned(format!("_{}", &clean[..end]))
+        }
     }
 }
 

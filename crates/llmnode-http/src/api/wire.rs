@@ -44,6 +44,7 @@ pub(crate) struct Wire {
     /// With its header.
     pub(crate) other_key: Option<(&'static str, &'static str)>,
     pub(crate) base_url: &'static str,
+    /// The variable of the environment that names a model.
     pub(crate) model: &'static str,
     /// Its example is the default.
     pub(crate) api: ApiPath,
@@ -65,8 +66,11 @@ pub(crate) struct Wire {
     pub(crate) limit: Option<LimitOf>,
     /// Of the ids of calls, unless the builder knows better.
     pub(crate) id_form: IdForm,
+    /// Writes the body of a request.
     pub(crate) encode: fn(&PreparedRequest<'_>) -> Result<Vec<u8>, String>,
+    /// Reads an answer that came whole.
     pub(crate) read: fn(&[u8], ExpectedCalls<'_>) -> ReadResult,
+    /// Begins to read one that comes in events.
     pub(crate) stream: fn() -> Box<dyn StreamedAnswer>,
 }
 
@@ -120,8 +124,11 @@ pub(crate) trait StreamedAnswer: Send {
     /// About how many tokens of the answer there are so far. `None`: it has not begun.
     fn answered(&self) -> Option<u64> {
         let reported = self.usage().and_then(|usage| usage.output);
-        let answered = reported.unwrap_or(0).max(tokens_of(self.written()));
-        Some(answered).filter(|answered| *answered > 0)
+        let written = tokens_of(self.written());
+        match reported.unwrap_or(0).max(written) {
+            0 => None,
+            answered => Some(answered),
+        }
     }
 
     /// Whether the model may be at work in silence: it has not begun to write, or

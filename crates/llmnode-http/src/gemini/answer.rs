@@ -98,6 +98,10 @@ fn withheld(answer: &Gathered, reason: &str, why: &str) -> Option<ModelError> {
 
 /// In the order: what could not be read, what was withheld, the model's own
 /// mistakes, the answer.
+///
+/// A doubt about the end (`ends::doubt`) comes before the mistakes: an answer that
+/// broke off is asked for again, and not corrected. The parts that go back are
+/// dropped last, when it is known that they say no more than the text does.
 pub(super) fn completion(answer: Gathered, expected: ExpectedCalls<'_>) -> ReadResult {
     let (usage, impossible) = answer
         .usage

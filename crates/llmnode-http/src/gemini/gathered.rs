@@ -82,26 +82,29 @@ impl Indexed for Candidate<'_> {
     }
 }
 
-/// A piece of an answer, as somebody who reads along sees it.
+/// A piece of an answer, as somebody who reads along sees it: borrowed from the
+/// event, and shown before it is kept.
 pub(super) enum Piece<'a> {
     Text(&'a str),
     Thought(&'a str),
     Call { name: &'a str, arguments: &'a str },
 }
 
+/// An answer so far. Its figures grow with each event, and are asked for after each.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
     pub(super) id: Option<String>,
     pub(super) model: Option<String>,
     pub(super) finish: Option<String>,
     pub(super) finish_message: Option<String>,
-    // How much there was when the reason of the end came. More may follow.
+    /// How much there was when the reason of the end came. More may follow.
     pub(super) bytes_at_finish: Option<usize>,
     /// Why the prompt is blocked.
     pub(super) block: Option<(String, String)>,
     pub(super) usage: Option<UsageMetadata>,
     /// How much had come when the usage was reported.
     bytes_at_usage: usize,
+    /// A candidate has come.
     pub(super) answers: bool,
     /// There are further candidates.
     pub(super) others: bool,
@@ -135,12 +138,16 @@ impl Gathered {
     /// If the answer goes on, the output is not known yet, only the prompt.
     pub(super) fn usage_so_far(&self) -> Option<TokenUsage> {
         let usage = self.usage.as_ref()?;
-        let mut figures = usage.figures().0?;
+        let (figures, _) = usage.figures();
+        let mut figures = figures?;
         let continues = !usage.counts_output() || self.bytes > self.bytes_at_usage;
         if continues && !self.ends() {
             figures = figures.of_the_prompt();
         }
-        Some(figures).filter(|figures| *figures != TokenUsage::default())
+        if figures == TokenUsage::default() {
+            return None;
+        }
+        Some(figures)
     }
 
     /// Whether it was anything of an answer. What follows a finish reason belongs
@@ -163,16 +170,14 @@ impl Gathered {
             block_reason_message,
         }) = prompt_feedback
         {
-            self.block = Some((
-                reason.into_owned(),
-                block_reason_message.unwrap_or_default().into_owned(),
-            ));
+            let message = block_reason_message.unwrap_or_default();
+            self.block = Some((reason.into_owned(), message.into_owned()));
         }
         if let Some(First { answer, others }) = candidates {
             self.others |= others;
-            answer
-                .into_iter()
-                .for_each(|candidate| self.candidate(candidate, show));
+            if let Some(candidate) = answer {
+                self.candidate(candidate, show);
+            }
         }
         if has_usage {
             self.bytes_at_usage = self.bytes;
@@ -183,9 +188,10 @@ impl Gathered {
     /// The last reason counts, unless it is no reason.
     fn candidate(&mut self, candidate: Candidate<'_>, show: &mut dyn FnMut(Piece<'_>)) {
         self.answers = true;
-        if let Some(reason) = candidate.finish_reason.filter(|reason: &Cow<'_, str>| {
-            !reason.is_empty() && (self.finish.is_none() || reason != UNSPECIFIED)
-        }) {
+        if let Some(reason) = candidate.finish_reason
+            && !reason.is_empty()
+            && (self.finish.is_none() || reason != UNSPECIFIED)
+        {
             self.finish = Some(reason.into_owned());
             self.finish_message = candidate.finish_message.map(Cow::into_owned);
         }
@@ -193,13 +199,12 @@ impl Gathered {
         for raw in candidate.content.unwrap_or_default().parts {
             self.part(raw, show);
         }
-        if self
-            .finish
-            .as_deref()
-            .is_some_and(|reason| reason != UNSPECIFIED)
-        {
-            self.bytes_at_finish
-                .get_or_insert(if has_begun { self.bytes } else { 0 });
+        let has_reason = match self.finish.as_deref() {
+            Some(reason) => reason != UNSPECIFIED,
+            None => false,
+        };
+        if has_reason && self.bytes_at_finish.is_none() {
+            self.bytes_at_finish = Some(if has_begun { self.bytes } else { 0 });
         }
     }
 
@@ -214,7 +219,8 @@ impl Gathered {
                 self.broken = self.broken.take().or(read.err());
             }
         }
-        self.bytes += raw.get().len() + (self.parts.len() - before) * size_of::<CarriedPart>();
+        let added = self.parts.len() - before;
+        self.bytes += raw.get().len() + added * size_of::<CarriedPart>();
     }
 
     /// Joined with the last part, where one of them is blank; others stay apart, as
@@ -247,16 +253,17 @@ impl Gathered {
         }
     }
 
-    /// A part that is more than text.
+    /// A part that is more than text: a call, a thought, a text with a signature, or
+    /// what Google's own tools did. Each goes back with the next turn as it came,
+    /// since Google checks the signatures of its thoughts.
     fn other_part(
         &mut self,
         raw: &RawValue,
         show: &mut dyn FnMut(Piece<'_>),
     ) -> Result<(), ModelError> {
         let members: Members<'_> = serde_json::from_str(raw.get()).map_err(broken_piece)?;
-        if let Some(called) = members
-            .get("functionCall")
-            .filter(|called| called.get() != "null")
+        if let Some(called) = members.get("functionCall")
+            && called.get() != "null"
         {
             let call = called_function(called)?;
             self.content += called.get().len();
@@ -274,9 +281,8 @@ impl Gathered {
             return Ok(());
         }
         let text = known_word(&members, "text")?;
-        if members
-            .get("thought")
-            .is_some_and(|thought| thought.get() == "true")
+        if let Some(thought) = members.get("thought")
+            && thought.get() == "true"
         {
             let text = text.unwrap_or_default();
             self.is_silent = true;
@@ -286,7 +292,10 @@ impl Gathered {
             return Ok(());
         }
         match text {
-            Some(text) => self.text(&text, beside(&members, "text"), show),
+            Some(text) => {
+                let beside = beside(&members, "text");
+                self.text(&text, beside, show);
+            }
             // It says nothing, and would take many times the memory of its bytes.
             None if members.is_empty() => {}
             None => {
@@ -302,22 +311,22 @@ type Members<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
 
 /// Lenient.
 fn word(members: &Members<'_>, name: &str) -> Option<String> {
-    members
-        .get(name)
-        .and_then(|value| serde_json::from_str(value.get()).ok())
+    let value = members.get(name)?;
+    serde_json::from_str(value.get()).ok()
 }
 
 /// What goes back with a text or a call, such as its signature.
 fn beside(members: &Members<'_>, modelled: &str) -> Option<Json> {
-    let rest: BTreeMap<_, _> = members
-        .iter()
-        .filter(|(name, value)| **name != modelled && value.get() != "null")
-        .collect();
-    if rest.is_empty() {
-        None
-    } else {
-        Json::of(&rest)
+    let mut rest = BTreeMap::new();
+    for (name, value) in members {
+        if name != modelled && value.get() != "null" {
+            rest.insert(name, value);
+        }
     }
+    if rest.is_empty() {
+        return None;
+    }
+    Json::of(&rest)
 }
 
 /// Strict: `None` only if it is not there.
@@ -332,13 +341,13 @@ fn known_word(members: &Members<'_>, name: &str) -> Result<Option<String>, Model
 /// Arguments stay as they were written.
 fn called_function(raw: &RawValue) -> Result<ToolCall, ModelError> {
     let called: Members<'_> = serde_json::from_str(raw.get()).map_err(broken_piece)?;
-    let arguments = called
-        .get("args")
-        .map(|args| args.get())
-        .filter(|args| *args != "null");
+    let arguments = match called.get("args").map(|args| args.get()) {
+        None | Some("null") => "{}",
+        Some(arguments) => arguments,
+    };
     let name = known_word(&called, "name")?.unwrap_or_default();
     let id = word(&called, "id").unwrap_or_default();
-    Ok(ToolCall::new(id, name, arguments.unwrap_or("{}")))
+    Ok(ToolCall::new(id, name, arguments))
 }
 
 /// What most parts of a stream are.
@@ -361,7 +370,11 @@ impl<'de> Visitor<'de> for RawParts {
         Ok(Vec::new())
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        std::iter::from_fn(|| list.next_element().transpose()).collect()
+        let mut parts = Vec::new();
+        while let Some(part) = list.next_element()? {
+            parts.push(part);
+        }
+        Ok(parts)
     }
 }
 

@@ -87,6 +87,7 @@ enum Parameters<'a> {
     Parameters(&'a RawValue),
 }
 
+/// Messages come first, since the schema may have to be said in them.
 pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> {
     let messages = instructed(prepared);
     let (system_instruction, contents) = contents(&messages, prepared)?;
@@ -107,20 +108,31 @@ fn generation_config<'a>(prepared: &'a PreparedRequest<'_>) -> Option<Generation
     let has_form = ["responseMimeType", "responseJsonSchema", "responseSchema"]
         .into_iter()
         .any(|name| of_extra.contains_key(name));
-    let typed = prepared.typed().filter(|_| !has_form);
-    let schema = typed.filter(|(format, _)| *format == ResponseFormat::Strict);
-    let is_json = typed.is_some_and(|(format, _)| {
-        matches!(format, ResponseFormat::Strict | ResponseFormat::JsonObject)
-    });
+    let mut response_mime_type = None;
+    let mut response_json_schema = None;
+    match prepared.typed() {
+        Some((ResponseFormat::Strict, schema)) if !has_form => {
+            response_mime_type = Some("application/json");
+            response_json_schema = schema.gemini();
+        }
+        Some((ResponseFormat::JsonObject, _)) if !has_form => {
+            response_mime_type = Some("application/json");
+        }
+        _ => {}
+    }
+    let mut temperature = prepared.temperature();
+    if of_extra.contains_key("temperature") {
+        temperature = None;
+    }
+    let mut max_output_tokens = prepared.limit();
+    if of_extra.contains_key("maxOutputTokens") {
+        max_output_tokens = None;
+    }
     let config = GenerationConfig {
-        temperature: prepared
-            .temperature()
-            .filter(|_| !of_extra.contains_key("temperature")),
-        max_output_tokens: prepared
-            .limit()
-            .filter(|_| !of_extra.contains_key("maxOutputTokens")),
-        response_mime_type: is_json.then_some("application/json"),
-        response_json_schema: schema.and_then(|(_, schema)| schema.gemini()),
+        temperature,
+        max_output_tokens,
+        response_mime_type,
+        response_json_schema,
         thinking_config: thinking_config(prepared),
         of_extra,
     };
@@ -129,47 +141,60 @@ fn generation_config<'a>(prepared: &'a PreparedRequest<'_>) -> Option<Generation
         || config.response_mime_type.is_some()
         || config.thinking_config.is_some()
         || !config.of_extra.is_empty();
-    is_needed.then_some(config)
+    if !is_needed {
+        return None;
+    }
+    Some(config)
 }
 
 /// Thoughts are asked for if somebody reads along.
 fn thinking_config(prepared: &PreparedRequest<'_>) -> Option<Value> {
-    let (mut config, thinks) = match prepared.thinking()? {
-        Thinking::Effort(effort) => (
-            json!({"thinkingLevel": effort.as_str().to_uppercase()}),
-            true,
-        ),
-        Thinking::Budget(tokens) => (json!({"thinkingBudget": tokens}), tokens > 0),
+    let way = prepared.thinking()?;
+    let mut config = match way {
+        Thinking::Effort(effort) => {
+            let level = effort.as_str().to_uppercase();
+            json!({"thinkingLevel": level})
+        }
+        Thinking::Budget(tokens) => json!({"thinkingBudget": tokens}),
         Thinking::BetweenTools => return None,
     };
-    if thinks && prepared.streams {
+    if way != Thinking::Budget(0) && prepared.streams {
         config["includeThoughts"] = true.into();
     }
     Some(config)
 }
 
-/// All functions in one tool, as the API has it.
+/// All functions in one tool, as the API has it. The function of the answer is
+/// written as strictly as the model can be held to, the node's own as they are:
+/// their arguments are validated when they are read.
 fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
-    let listed = prepared.tools().map(|(tool, schema)| Function {
-        name: &tool.name,
-        description: &tool.description,
-        parameters: parameters(schema, prepared),
-    });
-    let answer_function = prepared.listed_function().map(|schema| Function {
-        name: schema.name(),
-        description: "",
-        parameters: match (parameters(schema, prepared), schema.gemini()) {
+    let mut functions = Vec::new();
+    for (tool, schema) in prepared.tools() {
+        functions.push(Function {
+            name: &tool.name,
+            description: &tool.description,
+            parameters: parameters(schema, prepared),
+        });
+    }
+    if let Some(schema) = prepared.listed_function() {
+        let parameters = match (parameters(schema, prepared), schema.gemini()) {
             (Parameters::ParametersJsonSchema(_), Some(strict)) => {
                 Parameters::ParametersJsonSchema(strict)
             }
             (parameters, _) => parameters,
-        },
-    });
-    let functions: Vec<Function<'_>> = listed.chain(answer_function).collect();
-    let ours = (!functions.is_empty()).then_some(Tool::Functions { functions });
-    ours.into_iter()
-        .chain(prepared.list_from_extra("tools").map(Tool::Given))
-        .collect()
+        };
+        functions.push(Function {
+            name: schema.name(),
+            description: "",
+            parameters,
+        });
+    }
+    let mut tools = Vec::new();
+    if !functions.is_empty() {
+        tools.push(Tool::Functions { functions });
+    }
+    tools.extend(prepared.list_from_extra("tools").map(Tool::Given));
+    tools
 }
 
 fn parameters<'a>(schema: &'a OutputSchema, prepared: &PreparedRequest<'_>) -> Parameters<'a> {
@@ -181,16 +206,18 @@ fn parameters<'a>(schema: &'a OutputSchema, prepared: &PreparedRequest<'_>) -> P
 
 /// Google's mark for its own tools is only sent where it is needed.
 fn tool_config(prepared: &PreparedRequest<'_>) -> Map<String, Value> {
-    let of_extra = prepared.of_extra("toolConfig").into_iter();
-    let mut config: Map<_, _> = of_extra
-        .map(|(name, value)| (name.to_owned(), value.clone()))
-        .collect();
-    let mode = prepared.tool_choice().map(|choice| match choice {
-        ToolChoice::Named(name) => json!({"mode": "ANY", "allowedFunctionNames": [name]}),
-        ToolChoice::Any => json!({"mode": "ANY"}),
-        ToolChoice::Nothing => json!({"mode": "NONE"}),
-    });
-    config.extend(mode.map(|mode| ("functionCallingConfig".to_owned(), mode)));
+    let mut config = Map::new();
+    for (name, value) in prepared.of_extra("toolConfig") {
+        config.insert(name.to_owned(), value.clone());
+    }
+    if let Some(choice) = prepared.tool_choice() {
+        let mode = match choice {
+            ToolChoice::Named(name) => json!({"mode": "ANY", "allowedFunctionNames": [name]}),
+            ToolChoice::Any => json!({"mode": "ANY"}),
+            ToolChoice::Nothing => json!({"mode": "NONE"}),
+        };
+        config.insert("functionCallingConfig".to_owned(), mode);
+    }
     if own_tools_beside_functions(prepared) && !prepared.leaves_out(Part::ServerSideTools) {
         config.entry(SERVER_TOOLS_MARK).or_insert(true.into());
     }
@@ -206,11 +233,10 @@ fn own_tools_beside_functions(prepared: &PreparedRequest<'_>) -> bool {
 
 /// A tool that is no list of functions.
 fn is_own_tool(tool: &Value) -> bool {
-    let members = tool.as_object().into_iter().flatten();
-    members.into_iter().any(|(name, _)| {
-        !matches!(
-            name.as_str(),
-            "functionDeclarations" | "function_declarations"
-        )
-    })
+    let Value::Object(members) = tool else {
+        return false;
+    };
+    members
+        .keys()
+        .any(|name| name != "functionDeclarations" && name != "function_declarations")
 }

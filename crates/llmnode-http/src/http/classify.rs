@@ -28,11 +28,11 @@ pub(crate) fn classify(status: u16, body: &ErrorBody) -> Category {
 
 /// A row without a status holds for all; `5` stands for all of `5xx`.
 fn rule_applies(rule: &Rule, status: u16, body: &ErrorBody, text: &str) -> bool {
-    let has_status = rule.status.is_empty()
-        || rule
-            .status
-            .iter()
-            .any(|listed: &u16| *listed == status || *listed == status / 100);
+    let is_listed = rule
+        .status
+        .iter()
+        .any(|listed| *listed == status || *listed == status / 100);
+    let has_status = rule.status.is_empty() || is_listed;
     has_status && matches_body(&rule.pattern, body, text)
 }
 
@@ -40,19 +40,25 @@ fn rule_applies(rule: &Rule, status: u16, body: &ErrorBody, text: &str) -> bool 
 fn matches_body(pattern: &BodyPattern, body: &ErrorBody, text: &str) -> bool {
     match pattern {
         BodyPattern::None => true,
-        BodyPattern::Field(words) => words
-            .split(' ')
-            .any(|word| body.fields.iter().any(|field| is(field, word))),
+        BodyPattern::Field(words) => words.split(' ').any(|word| has_field(body, word)),
         BodyPattern::Words(lists, part) => {
-            let has_code = body.codes.iter().any(|code: &Vec<String>| {
-                lists.iter().all(|words| has_any(code, words)) && !has_any(code, EXCLUDED_WORDS)
-            });
+            let has_code = body.codes.iter().any(|code| is_code_of(code, lists));
             has_code && text.contains(part)
         }
         BodyPattern::Param(param) => body.param.as_deref() == Some(param),
         BodyPattern::Word(words) => words.iter().any(|word| has_word(text, word)),
         BodyPattern::Phrase(phrases) => phrases.iter().any(|phrase| text.contains(phrase)),
     }
+}
+
+fn has_field(body: &ErrorBody, word: &str) -> bool {
+    body.fields.iter().any(|field| is(field, word))
+}
+
+/// Whether a code has a word of each list, and none that would make it another one.
+fn is_code_of(code: &[String], lists: &[&str]) -> bool {
+    let has_all = lists.iter().all(|words| has_any(code, words));
+    has_all && !has_any(code, EXCLUDED_WORDS)
 }
 
 /// One of `words`, which spaces separate, is among those of a code.

@@ -16,6 +16,7 @@ use std::time::Duration;
 use http::StatusCode;
 use llmnode_model::TokenUsage;
 use llmnode_reader::ext::small_tree;
+use llmnode_reader::text::floor_char_boundary;
 use serde_json::{Map, Value};
 
 use super::reported::value_of;
@@ -44,6 +45,7 @@ pub(crate) struct ErrorBody {
 /// Members that hold an error. `detail` is FastAPI's, `base_resp` MiniMax's.
 const ENVELOPES: [&str; 4] = ["error", "errors", "detail", "base_resp"];
 
+/// Members with a text for people. The first that has one counts.
 const TEXTS: [&str; 7] = [
     "message",
     "detail",
@@ -54,6 +56,7 @@ const TEXTS: [&str; 7] = [
     "title",
 ];
 
+/// Members with a code, without case and underscores.
 const FIELDS: [&str; 8] = [
     "code",
     "type",
@@ -71,26 +74,30 @@ const NESTED_MEMBERS: [&str; 4] = ["innererror", "metadata", "details", "violati
 /// Seconds: Cloudflare's, and Hugging Face's while it loads a model.
 const WAITS: [&str; 2] = ["retry_after", "estimated_time"];
 
+/// So many envelopes are opened. Gateways put one around another, and a body that
+/// has more of them is no error of a provider.
 const MAX_DEPTH: usize = 4;
 
 impl ErrorBody {
+    /// Reads whatever a body has of an error. It cannot fail: what is found nowhere
+    /// stays empty, and the status alone then says what happened.
     pub(crate) fn read(body: &[u8]) -> ErrorBody {
         let mut error = ErrorBody::default();
         match value_of(body) {
             Some(value) => {
                 // OpenRouter reports a provider's failure in the choice.
-                let choice = value
-                    .pointer("/choices/0")
-                    .filter(|choice| choice.get("error").is_some_and(is_envelope));
-                error.add(
-                    choice
-                        .filter(|_| value.get("error").is_none())
-                        .unwrap_or(&value),
-                    MAX_DEPTH,
-                );
-                error.status = error
-                    .status
-                    .or_else(|| error.fields.iter().find_map(|name| status_named(name)));
+                let mut envelope = &value;
+                if value.get("error").is_none()
+                    && let Some(choice) = value.pointer("/choices/0")
+                    && choice.get("error").is_some_and(is_envelope)
+                {
+                    envelope = choice;
+                }
+                error.add(envelope, MAX_DEPTH);
+                if error.status.is_none() {
+                    let mut names = error.fields.iter();
+                    error.status = names.find_map(|name| status_named(name));
+                }
                 let usage = value.get("usage").or_else(|| value.pointer("/error/usage"));
                 error.usage = usage.map(usage_of).unwrap_or_default();
             }
@@ -108,12 +115,8 @@ impl ErrorBody {
             // As Groq says it. The text is in the next request, too, where the model is told.
             error.fields.push(word("tool_use_failed"));
         }
-        error.message.truncate(
-            (0..=TEXT_CAP)
-                .rev()
-                .find(|end: &usize| error.message.is_char_boundary(*end))
-                .unwrap_or(0),
-        );
+        let end = floor_char_boundary(&error.message, TEXT_CAP);
+        error.message.truncate(end);
         error
     }
 
@@ -125,10 +128,11 @@ impl ErrorBody {
     /// Of several errors, the first.
     fn add(&mut self, value: &Value, depth: usize) {
         match value {
-            Value::Array(errors) => errors
-                .first()
-                .into_iter()
-                .for_each(|first| self.add(first, depth)),
+            Value::Array(errors) => {
+                if let Some(first) = errors.first() {
+                    self.add(first, depth);
+                }
+            }
             Value::String(text) => self.add_text(text, depth),
             Value::Object(_) if depth == 0 => self.add_fields(value, depth),
             Value::Object(outer) => {
@@ -154,11 +158,11 @@ impl ErrorBody {
 
     /// The members of the object that is the error itself.
     fn add_fields(&mut self, error: &Value, depth: usize) {
-        let texts = TEXTS
+        let mut texts = TEXTS
             .iter()
             .filter_map(|field| error.get(field))
             .map(describe);
-        if let Some(text) = texts.into_iter().find(|text| !text.is_empty()) {
+        if let Some(text) = texts.find(|text| !text.is_empty()) {
             self.add_text(&text, depth);
         }
         if let Some(raw) = error.pointer("/metadata/raw") {
@@ -168,17 +172,22 @@ impl ErrorBody {
         }
         self.add_field(error, "");
         self.add_wait(error);
-        let param = error
-            .get("param")
-            .and_then(Value::as_str)
-            .map(str::to_owned);
-        self.param = self.param.take().or(param);
+        if self.param.is_none()
+            && let Some(Value::String(param)) = error.get("param")
+        {
+            self.param = Some(param.clone());
+        }
         // Groq's.
-        let wrote = error
-            .get("failed_generation")
-            .map(describe)
-            .filter(|wrote| !wrote.is_empty());
-        self.wrote = self.wrote.take().or(wrote);
+        if self.wrote.is_none()
+            && let Some(written) = error.get("failed_generation")
+        {
+            let written = describe(written);
+            self.wrote = if written.is_empty() {
+                None
+            } else {
+                Some(written)
+            };
+        }
     }
 
     /// Gateways may pass on the provider's error as a string.
@@ -207,12 +216,14 @@ impl ErrorBody {
         let is_code_member = FIELDS.contains(&name);
         match value {
             Value::Object(members) if name.is_empty() || NESTED_MEMBERS.contains(&name) => {
-                members
-                    .iter()
-                    .for_each(|(name, value)| self.add_field(value, &plain(name)));
+                for (name, value) in members {
+                    self.add_field(value, &plain(name));
+                }
             }
             Value::Array(values) if NESTED_MEMBERS.contains(&name) => {
-                values.iter().for_each(|value| self.add_field(value, name));
+                for value in values {
+                    self.add_field(value, name);
+                }
             }
             Value::Number(number) if is_code_member => self.add_word(&number.to_string()),
             Value::String(text) if is_code_member => self.add_word(text),
@@ -225,13 +236,11 @@ impl ErrorBody {
     /// A number in the range of statuses is one.
     fn add_word(&mut self, text: &str) {
         let word = word(text);
-        match word
-            .parse()
-            .ok()
-            .filter(|status| (400..600).contains(status))
-        {
-            Some(status) => self.status = self.status.or(Some(status)),
-            None => self.fields.push(word),
+        match word.parse() {
+            Ok(status) if (400..600).contains(&status) => {
+                self.status.get_or_insert(status);
+            }
+            _ => self.fields.push(word),
         }
         // A text has spaces, and may quote the prompt.
         if !text.contains(char::is_whitespace) {
@@ -241,29 +250,29 @@ impl ErrorBody {
 
     /// LiteLLM puts names of error classes before the text, and may append the provider's own body.
     fn add_litellm(&mut self, text: &str) {
-        let classes = text
-            .split(": ")
-            .map_while(|part| part.strip_prefix("litellm."));
-        classes.for_each(|class| self.add_word(class));
-        if let Some(at) = text.find('{').filter(|_| text.starts_with("litellm."))
+        for part in text.split(": ") {
+            let Some(class) = part.strip_prefix("litellm.") else {
+                break;
+            };
+            self.add_word(class);
+        }
+        if text.starts_with("litellm.")
+            && let Some(at) = text.find('{')
             && let Some(inner) = small_tree(&text.as_bytes()[at..])
         {
             self.add_field(inner.get("error").unwrap_or(&inner), "");
         }
     }
 
+    /// How long the server asks to wait: Google's `retryDelay`, else a member with
+    /// seconds. What was found first stays, since it stands nearer to the error.
     fn add_wait(&mut self, error: &Value) {
-        for detail in error
-            .get("details")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-        {
-            let delay = detail
-                .get("retryDelay")
-                .and_then(Value::as_str)
-                .and_then(protobuf_duration);
-            self.retry_after = self.retry_after.or(delay);
+        if let Some(Value::Array(details)) = error.get("details") {
+            for detail in details {
+                let delay = detail.get("retryDelay").and_then(Value::as_str);
+                let delay = delay.and_then(protobuf_duration);
+                self.retry_after = self.retry_after.or(delay);
+            }
         }
         let wait = WAITS
             .iter()
@@ -274,12 +283,16 @@ impl ErrorBody {
 
 /// Letters and digits in lower case, without a namespace, `Error` or `Exception`.
 pub(crate) fn word(text: &str) -> String {
-    let plain = plain(text.rsplit('#').next().unwrap_or_default());
-    let ends = ["error", "exception"]
-        .into_iter()
-        .find_map(|end| plain.strip_suffix(end));
-    ends.filter(|begin| !begin.is_empty())
-        .map_or(plain.clone(), str::to_owned)
+    let name = text.rsplit('#').next().unwrap_or_default();
+    let plain = plain(name);
+    for end in ["error", "exception"] {
+        if let Some(begin) = plain.strip_suffix(end)
+            && !begin.is_empty()
+        {
+            return begin.to_owned();
+        }
+    }
+    plain
 }
 
 /// Letters and digits in lower case.
@@ -303,11 +316,10 @@ pub(crate) fn words(name: &str) -> Vec<String> {
         if !c.is_ascii_alphanumeric() || begins_word {
             words.push(String::new());
         }
-        if c.is_ascii_alphanumeric() {
-            words
-                .last_mut()
-                .into_iter()
-                .for_each(|word| word.push(c.to_ascii_lowercase()));
+        if c.is_ascii_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.push(c.to_ascii_lowercase());
         }
         last = c;
     }
@@ -318,33 +330,37 @@ pub(crate) fn words(name: &str) -> Vec<String> {
 /// err=..`, `Failed to parse input at pos 7: ..`.
 fn wrote_in(message: &str) -> Option<&str> {
     if let Some(quoted) = message.strip_prefix("error parsing tool call: raw='") {
-        return Some(
-            quoted
-                .rsplit_once("', err=")
-                .map_or(quoted, |(wrote, _)| wrote),
-        );
+        return match quoted.rsplit_once("', err=") {
+            Some((written, _)) => Some(written),
+            None => Some(quoted),
+        };
     }
     let behind = message.strip_prefix("Failed to parse input at pos ")?;
-    Some(behind.split_once(": ")?.1)
+    let (_, written) = behind.split_once(": ")?;
+    Some(written)
 }
 
 /// `Too Many Requests` as a code is the status of that reason.
 fn status_named(name: &str) -> Option<u16> {
-    (400..600).find(|status: &u16| {
-        let status = StatusCode::from_u16(*status).ok();
-        status
-            .and_then(|status| status.canonical_reason())
-            .is_some_and(|reason| word(reason) == name)
-    })
+    for number in 400..600 {
+        let status = StatusCode::from_u16(number).ok()?;
+        if let Some(reason) = status.canonical_reason()
+            && word(reason) == name
+        {
+            return Some(number);
+        }
+    }
+    None
 }
 
 /// FastAPI's list of faults (`msg` and `loc`) is a text, not an envelope.
 fn is_envelope(value: &Value) -> bool {
     match value {
         Value::Object(fault) => !fault.contains_key("msg") || !fault.contains_key("loc"),
-        Value::Array(errors) => errors
-            .first()
-            .is_some_and(|first| first.is_object() && is_envelope(first)),
+        Value::Array(errors) => match errors.first() {
+            Some(first) => first.is_object() && is_envelope(first),
+            None => false,
+        },
         _ => false,
     }
 }
@@ -374,11 +390,13 @@ pub(crate) fn is_error(body: &[u8]) -> bool {
         .get("base_resp")
         .and_then(|base| base.get("status_code"));
     let listed = body.get("errors").and_then(Value::as_array);
+    let is_minimax_error = of_minimax.is_some_and(|code| code.as_i64() != Some(0));
+    let lists_errors = listed.is_some_and(|errors| !errors.is_empty());
     has_value(&body, "error")
         || of_choice.is_some_and(Value::is_object)
         || is_error_object(&body)
-        || of_minimax.is_some_and(|code| code.as_i64() != Some(0))
-        || listed.is_some_and(|errors| !errors.is_empty())
+        || is_minimax_error
+        || lists_errors
         || has_value(&body, "detail")
         || (has_message && has_code)
 }

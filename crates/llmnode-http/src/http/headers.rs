@@ -71,6 +71,7 @@ pub(crate) struct RequestHeaders<'a> {
 }
 
 impl Headers {
+    /// Checks all that the program has set, so that no request fails for it later.
     pub(crate) fn new(
         program: HeaderSettings<'_>,
         secrets: Vec<Secret>,
@@ -121,7 +122,12 @@ impl Headers {
         &self.secrets
     }
 
-    /// A configuration is code of others, which may panic.
+    /// The headers of one request, with what must not be shown of them.
+    ///
+    /// A configuration is code of others, which may panic, and may make other headers
+    /// each time: a key that expires. So its headers are checked here, and whether
+    /// they may be sent over this connection is only known now. The program's own
+    /// come last, since they take precedence.
     pub(crate) fn for_request(&self) -> Result<RequestHeaders<'_>, String> {
         let mut headers = self.defaults.clone();
         let Some(source) = &self.config_source else {
@@ -155,6 +161,7 @@ impl Headers {
     }
 }
 
+/// The headers of every request, whatever the API.
 fn defaults() -> HeaderMap {
     let agent = concat!("llmnode/", env!("CARGO_PKG_VERSION"));
     let headers = [
@@ -216,6 +223,7 @@ fn program_header(name: &str, secret: &Secret) -> Result<(HeaderName, HeaderValu
     Ok((header, value))
 }
 
+/// The value is not shown: it may be a secret.
 fn character_fault(part: &str, name: &str) -> ModelError {
     let message =
         format!("the {part} of the header {name:?} contains a character that headers cannot have");
@@ -248,6 +256,8 @@ fn credential_forms(value: &str) -> Vec<Secret> {
         .collect()
 }
 
+/// A key with a character that no key has was read wrong. It is refused here, since
+/// a server would only say that the key is unknown.
 fn key_header_value(key: &Sourced<Secret>, header: &str) -> Result<HeaderValue, ModelError> {
     let value = key.value.reveal();
     // Quotation marks and line ends remain if the reader of a file did not strip them.

@@ -51,17 +51,17 @@ impl Proxy {
             Some((user, host)) => (Some(user), host),
             None => (None, authority),
         };
-        let credentials = user.map(|user| {
-            let (user, password) = user.split_once(':').unwrap_or((user, ""));
-            let mut value = HeaderValue::try_from(format!("Basic {}", basic(user, password)))?;
-            value.set_sensitive(true);
-            Ok::<_, http::Error>(value)
-        });
         let url = Url::parse(&format!("{scheme}://{host}")).map_err(|_| UNREADABLE)?;
-        Ok(Proxy::to(
-            &url,
-            credentials.transpose().map_err(|_| UNREADABLE)?,
-        ))
+        let mut credentials = None;
+        if let Some(user) = user {
+            let (user, password) = user.split_once(':').unwrap_or((user, ""));
+            let basic = basic(user, password);
+            let header = HeaderValue::try_from(format!("Basic {basic}"));
+            let mut header = header.map_err(|_| UNREADABLE)?;
+            header.set_sensitive(true);
+            credentials = Some(header);
+        }
+        Ok(Proxy::to(&url, credentials))
     }
 
     /// From the environment, for this server. An unreadable variable that applies
@@ -75,17 +75,16 @@ impl Proxy {
         let Some((name, value)) = [of_scheme, ALL].into_iter().find_map(variable) else {
             return Ok(None);
         };
-        let proxy = value.to_str().ok_or(UNREADABLE.to_owned()).and_then(|url| {
+        let proxy = match value.to_str() {
+            None => Err(UNREADABLE.to_owned()),
+            Some(url) if url.contains("://") => Proxy::parse(url),
             // Here, a user name needs no scheme before it.
-            if url.contains("://") {
-                Proxy::parse(url)
-            } else {
-                Proxy::parse(&format!("http://{}", url.trim()))
-            }
-        });
-        proxy
-            .map(Some)
-            .map_err(|fault| format!("{fault} (it is the environment's {name})"))
+            Some(url) => Proxy::parse(&format!("http://{}", url.trim())),
+        };
+        match proxy {
+            Ok(proxy) => Ok(Some(proxy)),
+            Err(fault) => Err(format!("{fault} (it is the environment's {name})")),
+        }
     }
 
     fn to(url: &Url, credentials: Option<HeaderValue>) -> Proxy {
@@ -102,10 +101,17 @@ impl Proxy {
 
 /// The first that is set and not blank.
 fn variable(names: Names) -> Option<(&'static str, OsString)> {
-    let set = names
+    let (name, value) = names
         .into_iter()
-        .find_map(|name| Some((name, std::env::var_os(name)?)));
-    set.filter(|(_, value)| value.to_str().is_none_or(|value| !value.trim().is_empty()))
+        .find_map(|name| Some((name, std::env::var_os(name)?)))?;
+    let is_blank = match value.to_str() {
+        Some(value) => value.trim().is_empty(),
+        None => false,
+    };
+    if is_blank {
+        return None;
+    }
+    Some((name, value))
 }
 
 /// By hyper-util's matcher, which knows domains and networks.
@@ -115,15 +121,17 @@ fn is_excepted(server: &Url) -> bool {
     };
     let exceptions = exceptions.to_string_lossy();
     // The matcher applies `*` only to names.
-    exceptions
+    let excepts_all = exceptions
         .split(',')
-        .any(|exception| exception.trim() == "*")
-        || Matcher::builder()
-            .all("http://proxy.invalid")
-            .no(&*exceptions)
-            .build()
-            .intercept(&server.to_uri())
-            .is_none()
+        .any(|exception| exception.trim() == "*");
+    if excepts_all {
+        return true;
+    }
+    let matcher = Matcher::builder()
+        .all("http://proxy.invalid")
+        .no(&*exceptions)
+        .build();
+    matcher.intercept(&server.to_uri()).is_none()
 }
 
 /// Hidden, since an unknown scheme may be a user name or a host.

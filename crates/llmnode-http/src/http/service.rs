@@ -75,6 +75,13 @@ impl Service {
         }
     }
 
+    /// Sends a request once, and waits for the head of its response.
+    ///
+    /// Whether the request has begun is read after the response was waited for, and
+    /// not before: the body notes it when it is first read. Until then, a failure or
+    /// a drop is one of a request that was not sent, and costs nothing
+    /// ([`UnsentGuard`]).
+    ///
     /// Not an `async fn`, whose future would store each argument until it ends.
     pub(crate) fn send(
         &self,

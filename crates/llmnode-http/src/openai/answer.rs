@@ -21,7 +21,6 @@ use crate::api::read_answer::{OTHER_CHOICES, ReadAnswer, ReadResult, Unreadable}
 use crate::api::unreadable::{broken_piece, no_json};
 use crate::http::error_body;
 use crate::http::reported;
-use crate::http::usage::Usage;
 
 /// What is no chat completion is told apart by its first byte.
 pub(crate) fn read(body: &[u8], expected: ExpectedCalls<'_>) -> ReadResult {
@@ -33,15 +32,18 @@ pub(crate) fn read(body: &[u8], expected: ExpectedCalls<'_>) -> ReadResult {
         None => return Err(failure("the response is empty", Retry::Transport)),
         Some(b'<') => return Err(Unreadable::WebPage),
         Some(b'[') => {
-            return Err(failure(
-                "the response is a JSON list, not a chat completion",
-                Retry::No,
-            ));
+            let message = "the response is a JSON list, not a chat completion";
+            return Err(failure(message, Retry::No));
         }
         Some(_) => {}
     }
-    let response = reported::read(body)
-        .map_err(|error| broken_text(body, expected).unwrap_or_else(|| no_json(body, &error)))?;
+    let response = match reported::read(body) {
+        Ok(response) => response,
+        Err(error) => {
+            let broken = broken_text(body, expected);
+            return Err(broken.unwrap_or_else(|| no_json(body, &error)));
+        }
+    };
     completion(response, || error_body::is_error(body), true, expected)
 }
 
@@ -128,11 +130,10 @@ pub(super) fn completion(
     has_ended: bool,
     expected: ExpectedCalls<'_>,
 ) -> ReadResult {
-    let (usage, impossible) = response
-        .usage
-        .as_ref()
-        .map(Usage::figures)
-        .unwrap_or_default();
+    let (usage, impossible) = match &response.usage {
+        Some(usage) => usage.figures(),
+        None => (None, false),
+    };
     let (choice, others) = chosen(response.choices, is_error, usage)?;
     let Choice {
         finish_reason,
@@ -158,9 +159,8 @@ pub(super) fn completion(
         Ok(text) => text,
         Err(failure) => return Err(Unreadable::rejected(failure, parts, usage)),
     };
-    if let Some(reason) = finish_reason
-        .as_deref()
-        .filter(|reason| ends::is_malformed_call(reason))
+    if let Some(reason) = finish_reason.as_deref()
+        && ends::is_malformed_call(reason)
     {
         let malformed = ends::malformed_call(reason, text);
         return Err(Unreadable::rejected(malformed, parts, usage));
@@ -176,7 +176,9 @@ pub(super) fn completion(
     completion.model = response.model.map(Cow::into_owned);
     completion.response_id = response.id.map(Cow::into_owned);
     let mut read = ReadAnswer::new(completion, has_call, parts, (usage, impossible));
-    read.flags.extend(others.then_some(OTHER_CHOICES));
+    if others {
+        read.flags.push(OTHER_CHOICES);
+    }
     Ok(read)
 }
 
@@ -193,10 +195,8 @@ fn text(message: Message<'_>, function: Option<&str>) -> Result<String, ModelErr
     match called(message.tool_calls.calls, message.function_call, function) {
         AnswerCall::Arguments(arguments) => Ok(arguments),
         AnswerCall::Other(name) if words.trim().is_empty() => {
-            let message = format!(
-                "the model called {:?} instead of {function:?}",
-                one_line(&name, 100)
-            );
+            let name = one_line(&name, 100);
+            let message = format!("the model called {name:?} instead of {function:?}");
             Err(ModelError::new(Category::SchemaError, message).retry(Retry::Feedback))
         }
         AnswerCall::Other(_) | AnswerCall::Missing => Ok(words),
@@ -220,8 +220,11 @@ fn broken_text(body: &[u8], expected: ExpectedCalls<'_>) -> Option<Unreadable> {
     );
     let mut failure = ModelError::new(Category::SchemaError, message).retry(Retry::Feedback);
     let is_the_answers = replacements(&completion.text) == replacements(&text);
+    if !is_the_answers {
+        return None;
+    }
     failure.answer = Some(Box::new(llmnode_model::Message::assistant(completion.text)));
-    is_the_answers.then(|| Unreadable::rejected(failure, parts, completion.usage))
+    Some(Unreadable::rejected(failure, parts, completion.usage))
 }
 
 fn replacements(text: &str) -> usize {
@@ -230,9 +233,8 @@ fn replacements(text: &str) -> usize {
 
 /// Of the response as a whole.
 fn failure(message: impl Into<String>, retry: Retry) -> Unreadable {
-    Unreadable::Failure(Box::new(
-        ModelError::new(Category::BadResponse, message).retry(retry),
-    ))
+    let failure = ModelError::new(Category::BadResponse, message).retry(retry);
+    Unreadable::Failure(Box::new(failure))
 }
 
 #[cfg(test)]

@@ -51,6 +51,7 @@ impl<'a> ToolCalls<'a> {
         }
     }
 
+    /// A fault of calls that nobody asked for is no fault of the answer.
     pub(super) fn check(&self, expected: ExpectedCalls<'_>) -> Result<(), ModelError> {
         match &self.broken {
             Some(why) if expected.tools || expected.function.is_some() => {
@@ -133,7 +134,9 @@ impl FunctionCall<'_> {
     }
 }
 
-/// The calls of tools. If all are of the function for the answer, there are none.
+/// The calls of tools. If all are of the function for the answer, there are none:
+/// then their arguments are the answer. One call of a tool beside it makes all of
+/// them a turn, in which the answer's function is told to wait.
 pub(super) fn collect_tool_calls(
     tool_calls: &[ToolCall<'_>],
     single: Option<&FunctionCall<'_>>,

@@ -30,7 +30,10 @@ struct BesideCall<'a> {
 }
 
 /// An object for each member that the message does not model.
-/// In the order of the message: thoughts, then the calls.
+///
+/// In the order of the message: thoughts, then the calls. Servers name the same
+/// thoughts in several members, and refuse a conversation that repeats them: so
+/// `reasoning` goes back only where nothing else has them.
 pub(super) fn parts(
     calls: &[ToolCall<'_>],
     thought: Option<&str>,
@@ -79,7 +82,7 @@ pub(super) fn parts(
     thought.into_iter().chain(lists).chain(beside).collect()
 }
 
-/// Joins the pieces of one thought of OpenRouter's `reasoning_details` or LiteLLM's
+/// Joins the pieces of one thought, as they come in a stream, of OpenRouter's `reasoning_details` or LiteLLM's
 /// `thinking_blocks`.
 pub(super) fn join_thoughts(all: &mut Vec<Map<String, Value>>, pieces: &RawValue) {
     // One after the other: an object takes many times the memory of its bytes.

@@ -26,6 +26,7 @@ use crate::api::padding::PaddingWatch;
 use crate::api::read_answer::{OTHER_CHOICES, ReadResult, Unreadable};
 use crate::api::unreadable::{broken_off, piece};
 use crate::api::wire::{End, StreamedAnswer};
+use crate::http::error_body;
 use crate::http::lenient::{
     Count, First, Indexed, first, known_object, object, set_if_changed, text, tokens, words,
 };
@@ -108,18 +109,23 @@ pub(super) struct PartialCompletion {
     /// `reasoning_details` and `thinking_blocks`.
     thoughts: [Vec<Map<String, Value>>; 2],
     calls: Vec<Call>,
+    /// By the index that the server gave, if it gave one.
     call_positions: HashMap<Option<u64>, CallPositions>,
     bytes: usize,
     content: usize,
     /// The last piece is of the thoughts.
     thinks: bool,
     finish_reason: Option<String>,
+    /// How much had come when the reason of the end did.
     bytes_at_finish: Option<usize>,
     usage: Option<Usage>,
     /// How much had come when the usage was reported.
     bytes_at_usage: usize,
+    /// A choice has come.
     answers: bool,
+    /// There are further choices.
     others: bool,
+    /// The stream has come to its own end (`[DONE]`).
     done: bool,
     padding: PaddingWatch,
 }
@@ -174,16 +180,15 @@ impl StreamedAnswer for PartialCompletion {
             answer: None,
             others: false,
         });
-        if others && !std::mem::replace(&mut self.others, true) {
+        if others && !self.others {
+            self.others = true;
             sink.flag(OTHER_CHOICES);
         }
         let Some(choice) = answer else {
-            let is_error = self.usage.is_none() && crate::http::error_body::is_error(event.data);
-            return if is_error {
-                whole_body(event)
-            } else {
-                ControlFlow::Continue(())
-            };
+            if self.usage.is_none() && error_body::is_error(event.data) {
+                return whole_body(event);
+            }
+            return ControlFlow::Continue(());
         };
         self.answers = true;
         if choice.delta.is_none() && choice.message.is_some() {
@@ -203,13 +208,13 @@ impl StreamedAnswer for PartialCompletion {
 
     /// A report in the middle of the answer says what the prompt took.
     fn usage(&self) -> Option<TokenUsage> {
-        let usage = self.usage.as_ref()?.figures().0?;
+        let (usage, _) = self.usage.as_ref()?.figures();
+        let usage = usage?;
         let continues = self.finish_reason.is_none() && self.bytes > self.bytes_at_usage;
-        Some(if continues {
-            usage.of_the_prompt()
-        } else {
-            usage
-        })
+        if continues {
+            return Some(usage.of_the_prompt());
+        }
+        Some(usage)
     }
 
     fn content(&self) -> usize {
@@ -237,12 +242,13 @@ impl StreamedAnswer for PartialCompletion {
         ends && is_last && self.calls.iter().all(|call| is_document(&call.arguments))
     }
 
+    /// Writes what was gathered as the message of a whole response, so that one reader
+    /// decides what it is. A stream without a reason for its end has broken off, even
+    /// if `[DONE]` came: the text may be half.
     fn finish(self: Box<Self>, expected: ExpectedCalls<'_>) -> ReadResult {
         if !self.answers && self.done {
-            let failure = ModelError::new(
-                Category::EmptyResponse,
-                "the stream ended without an answer",
-            );
+            let message = "the stream ended without an answer";
+            let failure = ModelError::new(Category::EmptyResponse, message);
             return Err(Unreadable::failure(failure.retry(Retry::Transport), None));
         }
         if self.finish_reason.is_none() {
@@ -307,7 +313,10 @@ fn whole_body(event: Event<'_>) -> ControlFlow<End> {
 
 /// Some servers write an empty text where they mean none.
 fn non_empty<'a>(text: String) -> Option<Cow<'a, str>> {
-    Some(text).filter(|text| !text.is_empty()).map(Cow::Owned)
+    if text.is_empty() {
+        return None;
+    }
+    Some(Cow::Owned(text))
 }
 
 impl Call {
@@ -347,7 +356,9 @@ impl PartialCompletion {
         expected: ExpectedCalls<'_>,
         sink: &mut dyn Sink,
     ) -> ControlFlow<End> {
-        if let Some(reason) = choice.finish_reason.filter(|reason| !reason.is_empty()) {
+        if let Some(reason) = choice.finish_reason
+            && !reason.is_empty()
+        {
             self.finish_reason = Some(reason.into_owned());
         }
         let has_begun = self.bytes > 0;
@@ -357,8 +368,8 @@ impl PartialCompletion {
         }
         self.add(delta, expected, sink);
         if self.finish_reason.is_some() {
-            self.bytes_at_finish
-                .get_or_insert(if has_begun { self.bytes } else { 0 });
+            let bytes = if has_begun { self.bytes } else { 0 };
+            self.bytes_at_finish.get_or_insert(bytes);
         } else if self.is_padded() {
             self.finish_reason = Some("length".to_owned());
             return ControlFlow::Break(End::Complete);
@@ -379,6 +390,10 @@ impl PartialCompletion {
     }
 
     /// Each member on its own: one chunk may have several.
+    ///
+    /// Thoughts come first, since they are written first: a listener sees them before
+    /// the text of the same chunk. Of thoughts under several names one is shown, and
+    /// all are kept: which of them the server wants back, only it knows.
     fn add(&mut self, delta: ChunkDelta<'_>, expected: ExpectedCalls<'_>, sink: &mut dyn Sink) {
         let thought = delta.reasoning_content.as_deref();
         let reasoning = delta.reasoning.as_deref();
@@ -430,7 +445,8 @@ impl PartialCompletion {
         }
     }
 
-    /// A piece of a call.
+    /// A piece of a call. What is no call of a function, such as an empty member that
+    /// a gateway adds, is passed over.
     fn call(&mut self, piece: &ToolCall<'_>, expected: ExpectedCalls<'_>, sink: &mut dyn Sink) {
         let id = piece.id.as_deref().unwrap_or_default();
         // A call may begin with its id alone.
@@ -447,6 +463,13 @@ impl PartialCompletion {
     }
 
     /// Finds the call that the piece belongs to, and adds it.
+    ///
+    /// 1. A piece without an id may begin another call at the same index. Then the
+    ///    index is given up, so that a new call gets it.
+    /// 2. Its call is found, or begins (`call_position`).
+    /// 3. Name, arguments and what stands beside them are added. If the call is the
+    ///    answer, its arguments are shown as text while they come: only the first
+    ///    call can be that.
     fn called(
         &mut self,
         piece: &ToolCall<'_>,
@@ -519,7 +542,13 @@ impl PartialCompletion {
     }
 
     /// The place of the call with this index and id; a new one, if there is none
-    /// that it can belong to.
+    /// that it can belong to. Asked in this order, the surest first:
+    ///
+    /// 1. the last call of this index, if the piece has no id, or the same one, or if
+    ///    the call has none yet;
+    /// 2. the call of this index that had this id before;
+    /// 3. the last call of this index, if the piece has no name and the call has one:
+    ///    some servers give each piece an id of its own.
     fn call_position(&mut self, index: Option<u64>, id: &str, is_named: bool) -> usize {
         let CallPositions { last, by_id } = self.call_positions.entry(index).or_default();
         let position =

@@ -1,6 +1,14 @@
 //! OpenAI's embeddings: a vector for each text.
 //!
-//! What a server refuses of a request is [learned](super::embeddings_learned), and not sent again.
+//! What a server refuses of a request is [learned](super::embeddings_learned), and
+//! not sent again.
+//!
+//! A request goes the way of a chat where it can: the same headers, redirects,
+//! timeouts, categories and secrets. It has no messages, so nothing of a
+//! conversation is prepared, and a refusal is compared with the texts instead.
+//! Vectors are checked here, and not where they are used: a store that has taken in
+//! a vector of another length, or one with a number that is none, cannot be mended
+//! later.
 
 use std::borrow::Cow;
 use std::sync::Arc;

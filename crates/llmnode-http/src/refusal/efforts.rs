@@ -103,11 +103,13 @@ impl Efforts {
     /// Whether the program asks by a field of its own.
     pub(crate) fn is_in(self, extra: &Map<String, Value>) -> bool {
         let (field, within) = self.field;
-        extra
-            .get(field)
-            .is_some_and(|value| value.pointer(within).is_some())
+        match extra.get(field) {
+            Some(value) => value.pointer(within).is_some(),
+            None => false,
+        }
     }
 
+    /// The best way that the model has not refused. `None`: it has refused all.
     pub(crate) fn way(
         self,
         reasoning: Reasoning,
@@ -115,11 +117,12 @@ impl Efforts {
         refused: Refused,
         budgets: Budgets,
     ) -> Option<Thinking> {
-        let way = self.ways(reasoning, limit).find(|way| !refused.has(*way))?;
-        Some(match way {
-            Thinking::Budget(tokens @ 1..) => Thinking::Budget(budgets.nearest(tokens)),
-            way => way,
-        })
+        let mut ways = self.ways(reasoning, limit);
+        let way = ways.find(|way| !refused.has(*way))?;
+        match way {
+            Thinking::Budget(tokens @ 1..) => Some(Thinking::Budget(budgets.nearest(tokens))),
+            way => Some(way),
+        }
     }
 }
 
@@ -148,8 +151,14 @@ impl Budgets {
 
     /// The number that is taken, nearest to the one that was wanted.
     fn nearest(self, tokens: u32) -> u32 {
-        let most = self.most.map_or(tokens, |most| tokens.min(most));
-        self.least.map_or(most, |least| most.max(least))
+        let mut nearest = tokens;
+        if let Some(most) = self.most {
+            nearest = nearest.min(most);
+        }
+        if let Some(least) = self.least {
+            nearest = nearest.max(least);
+        }
+        nearest
     }
 }
 
@@ -186,9 +195,12 @@ impl Refused {
         if way == Thinking::BetweenTools && !self.contains(Refused(BETWEEN_TOOLS_OFFERED)) {
             return true;
         }
-        let no_numbers = matches!(way, Thinking::Budget(1..)) && self.contains(Refused(NUMBERS));
+        let is_number = matches!(way, Thinking::Budget(1..));
+        if is_number && self.contains(Refused(NUMBERS)) {
+            return true;
+        }
         let of_way = Refused::of(way);
-        no_numbers || (of_way.0 != 0 && self.contains(of_way))
+        of_way.0 != 0 && self.contains(of_way)
     }
 
     pub(crate) fn contains(self, other: Refused) -> bool {

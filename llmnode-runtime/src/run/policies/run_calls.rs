@@ -8,9 +8,7 @@ pub(super) struct RunCalls;
 
 impl Policy for RunCalls {
     fn received(&self, response: &Response, _: &mut AttemptView<'_>) -> Option<Next> {
-        if response.round.is_none() {
-            return None;
-        }
+        response.round.as_ref()?;
         Some(Next::Accept)
     }
 }

@@ -61,30 +61,30 @@ fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, 
 
 pub(super) fn read(body: &[u8], expected: ExpectedCalls<'_>) -> ReadResult {
     let body = json_of(body)?;
-    match reported::read(body).map_err(|error| no_json(body, &error))? {
-        Response { error: Some(_), .. } => Err(Unreadable::ErrorObject),
-        Response {
-            output: None,
-            status: None,
-            ..
-        } if error_body::is_error(body) => Err(Unreadable::ErrorObject),
-        Response {
-            output: None,
-            status: None,
-            ..
-        } => Err(no_answer(
-            "the response is JSON without `output`: is this the Responses API?",
-        )),
-        response => completion(response, expected),
+    let response: Response<'_> = reported::read(body).map_err(|error| no_json(body, &error))?;
+    if response.error.is_some() {
+        return Err(Unreadable::ErrorObject);
     }
+    if response.output.is_some() || response.status.is_some() {
+        return completion(response, expected);
+    }
+    if error_body::is_error(body) {
+        return Err(Unreadable::ErrorObject);
+    }
+    Err(no_answer(
+        "the response is JSON without `output`: is this the Responses API?",
+    ))
 }
 
 /// Why an `incomplete` response is so.
 fn incomplete_reason(response: &Response<'_>) -> Option<String> {
-    let details = response
-        .incomplete_details
-        .filter(|details| details.get() != "null")?;
-    Some(word(&members(details), "reason")?.into_owned())
+    let details = response.incomplete_details?;
+    if details.get() == "null" {
+        return None;
+    }
+    let details = members(details);
+    let reason = word(&details, "reason")?;
+    Some(reason.into_owned())
 }
 
 /// How the answer ended, by the status of the response.
@@ -99,22 +99,22 @@ fn finish_of(
         "completed" => {
             let output = usage.and_then(|usage| usage.output);
             let has_details = response.incomplete_details.is_some();
-            Some(if is_cut(output, expected.limit, has_details) {
-                FinishReason::Length
-            } else {
-                FinishReason::Stop
-            })
+            match is_cut(output, expected.limit, has_details) {
+                true => Some(FinishReason::Length),
+                false => Some(FinishReason::Stop),
+            }
         }
-        other => ends::finish(&one_line(other, 40).to_string()),
+        other => ends::finish(&one_line(other, 40)),
     }
 }
 
+/// Reads the items of a response. How it ended is known first: of an answer that
+/// was withheld, no item is read.
 fn completion(response: Response<'_>, expected: ExpectedCalls<'_>) -> ReadResult {
-    let (usage, impossible) = response
-        .usage
-        .as_ref()
-        .map(ResponseUsage::figures)
-        .unwrap_or_default();
+    let (usage, impossible) = match &response.usage {
+        Some(usage) => usage.figures(),
+        None => (None, false),
+    };
     let reason = incomplete_reason(&response);
     let finish = finish_of(&response, usage, reason.as_deref(), expected);
     if finish == Some(FinishReason::ContentFilter) {
@@ -128,11 +128,9 @@ fn completion(response: Response<'_>, expected: ExpectedCalls<'_>) -> ReadResult
     }
     let items =
         list(response.output.as_ref()).map_err(|broken| Unreadable::failure(broken, usage))?;
-    if items.len() > MOST_ITEMS {
-        let many = broken_piece(format!(
-            "it has {} items, and no answer has as many",
-            items.len()
-        ));
+    let count = items.len();
+    if count > MOST_ITEMS {
+        let many = broken_piece(format!("it has {count} items, and no answer has as many"));
         return Err(Unreadable::failure(many, usage));
     }
     let read = Items::of(&items).map_err(|broken| Unreadable::failure(broken, usage))?;
@@ -144,8 +142,12 @@ fn completion(response: Response<'_>, expected: ExpectedCalls<'_>) -> ReadResult
     } = read;
     let has_call = !completion.calls.is_empty();
     take_answer(&mut completion, expected);
-    let goes_back = says && !(has_call && completion.calls.is_empty());
-    let parts = if goes_back { parts(&items) } else { Vec::new() };
+    // A call of the answer's function has become its text, and goes back as that.
+    let was_answer = has_call && completion.calls.is_empty();
+    let parts = match says && !was_answer {
+        true => parts(&items),
+        false => Vec::new(),
+    };
     completion.refusal = Some(refusal);
     completion.reasoning = Some(reasoning);
     completion.finish = finish;
@@ -154,12 +156,8 @@ fn completion(response: Response<'_>, expected: ExpectedCalls<'_>) -> ReadResult
     }
     completion.model = response.model.map(Cow::into_owned);
     completion.response_id = response.id.map(Cow::into_owned);
-    Ok(ReadAnswer::new(
-        completion,
-        has_call,
-        parts,
-        (usage, impossible),
-    ))
+    let reported = (usage, impossible);
+    Ok(ReadAnswer::new(completion, has_call, parts, reported))
 }
 
 /// What cut the answer.
@@ -198,7 +196,8 @@ impl Items {
     fn of(items: &[&RawValue]) -> Result<Items, ModelError> {
         let mut read = Items::default();
         for item in items {
-            read.add(&serde_json::from_str(item.get()).map_err(broken_piece)?)?;
+            let members = serde_json::from_str(item.get()).map_err(broken_piece)?;
+            read.add(&members)?;
         }
         Ok(read)
     }
@@ -211,40 +210,43 @@ impl Items {
             Kind::Message => {
                 self.says |= word(item, "phase").is_some();
                 for part in list(item.get("content"))? {
-                    self.message(&serde_json::from_str(part.get()).map_err(broken_piece)?)?;
+                    let members = serde_json::from_str(part.get()).map_err(broken_piece)?;
+                    self.message(&members)?;
                 }
             }
             Kind::Call => {
-                let id = word(item, "call_id")
-                    .or_else(|| word(item, "id"))
-                    .unwrap_or_default();
-                let arguments = item
-                    .get("arguments")
-                    .map(|raw| arguments(raw))
-                    .unwrap_or_default();
+                let id = word(item, "call_id").or_else(|| word(item, "id"));
+                let name = known_word(item, "name")?;
+                let arguments = match item.get("arguments") {
+                    Some(raw) => arguments(raw),
+                    None => String::new(),
+                };
                 let call =
-                    ToolCall::new(id, known_word(item, "name")?.unwrap_or_default(), arguments);
+                    ToolCall::new(id.unwrap_or_default(), name.unwrap_or_default(), arguments);
                 self.completion.calls.push(call);
             }
             // It goes back as it is, whatever of it can be shown.
             Kind::Other => {
-                let shown =
-                    ["summary", "content"].map(|name| list(item.get(name)).unwrap_or_default());
-                for part in shown.iter().flatten() {
-                    self.reasoning += &word(&members(part), "text").unwrap_or_default();
+                for name in ["summary", "content"] {
+                    for part in list(item.get(name)).unwrap_or_default() {
+                        let text = word(&members(part), "text");
+                        self.reasoning += &text.unwrap_or_default();
+                    }
                 }
             }
         }
         Ok(())
     }
 
+    /// A part of a message: text, or a refusal in its place. A part of another kind
+    /// has neither, and goes back as it came.
     fn message(&mut self, part: &Members<'_>) -> Result<(), ModelError> {
         match (word(part, "refusal"), known_word(part, "text")?) {
             (Some(refusal), _) => self.refusal += &refusal,
             (None, Some(text)) => {
-                self.says |= part
-                    .get("annotations")
-                    .is_some_and(|notes| !matches!(notes.get(), "[]" | "null"));
+                if let Some(notes) = part.get("annotations") {
+                    self.says |= !matches!(notes.get(), "[]" | "null");
+                }
                 self.completion.text += &text;
             }
             (None, None) => {}
@@ -282,7 +284,10 @@ struct TextBeside<'a> {
     part: Members<'a>,
 }
 
-/// Drops reasoning without an item after it, which the API refuses.
+/// What goes back with the next turn, in the order in which it came.
+///
+/// Drops reasoning without an item after it, which the API refuses. Texts and calls
+/// are in the message already: of them, only what stands beside them is carried.
 fn parts(items: &[&RawValue]) -> Vec<CarriedPart> {
     let mut parts = Vec::new();
     let mut calls = 0;
@@ -356,14 +361,13 @@ fn known_word<'a>(members: &Members<'a>, name: &str) -> Result<Option<Cow<'a, st
     let Some(value) = members.get(name) else {
         return Ok(None);
     };
-    known_text(&mut serde_json::Deserializer::from_str(value.get()))
-        .map_err(|error| broken_piece(format!("`{name}`: {error}")))
+    let mut json = serde_json::Deserializer::from_str(value.get());
+    known_text(&mut json).map_err(|error| broken_piece(format!("`{name}`: {error}")))
 }
 
 /// A text that is not.
 fn word<'a>(members: &Members<'a>, name: &str) -> Option<Cow<'a, str>> {
-    text(&mut serde_json::Deserializer::from_str(
-        members.get(name)?.get(),
-    ))
-    .ok()?
+    let value = members.get(name)?;
+    let mut json = serde_json::Deserializer::from_str(value.get());
+    text(&mut json).ok()?
 }

@@ -189,6 +189,8 @@ fn text<'a>(prepared: &'a PreparedRequest<'_>) -> Option<TextConfig<'a>> {
     (format.is_some() || !of_extra.is_empty()).then_some(TextConfig { of_extra, format })
 }
 
+/// `None`: the form of the answer is no field of the request, but a function or
+/// words.
 fn text_format(format: ResponseFormat, schema: &OutputSchema) -> Option<Format<'_>> {
     let (raw, strict) = match format {
         ResponseFormat::Strict => strict_or(schema, Profile::Output),
@@ -204,6 +206,11 @@ fn text_format(format: ResponseFormat, schema: &OutputSchema) -> Option<Format<'
 }
 
 /// `strict: false` is said, since this API takes it for granted otherwise.
+///
+/// The order stays the same from turn to turn, since tools stand before the
+/// conversation in the provider's cache: the search, the node's tools in their own
+/// order, the function of the answer, what the provider is to find, and last what
+/// the program has written itself.
 fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
     let may_say_strict = !prepared.leaves_out(Part::StrictFunctions);
     let listed = prepared.tools().map(|(tool, schema)| Tool::Function {
@@ -233,7 +240,9 @@ fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
         .collect()
 }
 
-/// The tools that OpenAI is to find, those of one server in a namespace.
+/// The tools that OpenAI is to find, those of one server in a namespace. A group of
+/// one tool is none, and neither is one with the name of a tool: the API refuses
+/// two things of one name.
 fn deferred<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
     let mut groups: BTreeMap<&str, Vec<&ToolSpec>> = BTreeMap::new();
     for (tool, _) in prepared.deferred_tools() {

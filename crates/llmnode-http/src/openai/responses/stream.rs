@@ -34,8 +34,11 @@ pub(super) struct PartialResponse {
     done: BTreeMap<(u64, usize), Box<RawValue>>,
     /// Where the item of a position and a call is.
     places: BTreeMap<(u64, String), usize>,
+    /// The answer so far, to see whether it is only padded any more.
     text: String,
+    /// How much memory it takes.
     bytes: usize,
+    /// Of texts and arguments, in bytes.
     content: usize,
     /// Of thoughts, in bytes.
     thoughts: usize,
@@ -87,10 +90,8 @@ impl StreamedAnswer for PartialResponse {
         let at = output_index.tokens.unwrap_or(0);
         let kind = r#type.unwrap_or_default();
         if self.begun.len().max(self.done.len()) > MOST_ITEMS {
-            let many = broken_piece(format!(
-                "it is item {MOST_ITEMS}, and no answer has as many"
-            ));
-            return ControlFlow::Break(End::Failure(many));
+            let fault = format!("it is item {MOST_ITEMS}, and no answer has as many");
+            return ControlFlow::Break(End::Failure(broken_piece(fault)));
         }
         match &*kind {
             // Nearly all events are these.
@@ -123,9 +124,13 @@ impl StreamedAnswer for PartialResponse {
             _ => {}
         }
         if self.padding.is_padded(&self.text) {
-            let text = json!([{"type": "output_text", "text": self.text}]);
-            let cut = json!({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"},
-                "output": [{"type": "message", "content": text}]});
+            // As if the server had stopped at the limit: the answer is whole.
+            let content = json!([{"type": "output_text", "text": self.text}]);
+            let cut = json!({
+                "status": "incomplete",
+                "incomplete_details": {"reason": "max_output_tokens"},
+                "output": [{"type": "message", "content": content}]
+            });
             return ControlFlow::Break(End::Body(cut.to_string().into_bytes()));
         }
         ControlFlow::Continue(())
@@ -163,10 +168,16 @@ impl StreamedAnswer for PartialResponse {
 
 /// A piece that is no text breaks the answer.
 fn known_delta(delta: Option<&RawValue>) -> ControlFlow<End, Cow<'_, str>> {
-    let read = delta.map(|delta| known_text(&mut serde_json::Deserializer::from_str(delta.get())));
-    match read.transpose() {
-        Ok(piece) => ControlFlow::Continue(piece.flatten().unwrap_or_default()),
-        Err(error) => ControlFlow::Break(End::Failure(broken_piece(format!("a delta: {error}")))),
+    let Some(delta) = delta else {
+        return ControlFlow::Continue(Cow::Borrowed(""));
+    };
+    let mut json = serde_json::Deserializer::from_str(delta.get());
+    match known_text(&mut json) {
+        Ok(piece) => ControlFlow::Continue(piece.unwrap_or_default()),
+        Err(error) => {
+            let broken = broken_piece(format!("a delta: {error}"));
+            ControlFlow::Break(End::Failure(broken))
+        }
     }
 }
 
@@ -183,12 +194,18 @@ fn call_id(item: &RawValue) -> String {
 }
 
 impl PartialResponse {
-    /// What a piece belongs to is known from its item's position.
+    /// What a piece belongs to is known from its item's position. An item that cannot
+    /// be read begins all the same: the last event has it whole.
     fn begin(&mut self, at: u64, item: Option<&RawValue>) {
-        let begun =
-            item.and_then(|item| object(&mut serde_json::Deserializer::from_str(item.get())).ok());
-        let begun: Begun = begun.flatten().unwrap_or_default();
-        self.bytes += size_of::<Begun>() + item.map_or(0, |item| item.get().len());
+        let mut begun = Begun::default();
+        self.bytes += size_of::<Begun>();
+        if let Some(item) = item {
+            self.bytes += item.get().len();
+            let mut json = serde_json::Deserializer::from_str(item.get());
+            if let Ok(Some(read)) = object(&mut json) {
+                begun = read;
+            }
+        }
         match begun.r#type.as_deref() {
             Some("function_call") => self.calls.insert(at),
             _ => self.calls.remove(&at),
@@ -197,13 +214,16 @@ impl PartialResponse {
         self.is_silent = true;
     }
 
+    /// An item that is complete is kept for servers that leave it out of the last
+    /// event.
     fn end(&mut self, at: u64, item: Option<&RawValue>) {
         if let Some(item) = item {
             self.bytes += item.get().len();
             self.items += item.get().len();
             // Two calls with ids of their own stay two, even if their server counts them as one.
             let next = self.done.len();
-            let place = *self.places.entry((at, call_id(item))).or_insert(next);
+            let place = self.places.entry((at, call_id(item)));
+            let place = *place.or_insert(next);
             self.done.insert((at, place), item.to_owned());
         }
     }
@@ -244,12 +264,13 @@ impl PartialResponse {
         expected: ExpectedCalls<'_>,
         sink: &mut dyn Sink,
     ) {
-        let first = self
-            .begun
-            .get(&at)
-            .filter(|_| self.calls.first() == Some(&at));
-        let answers = first.is_some_and(|call| call.name.as_deref() == expected.function);
-        if answers && expected.function.is_some() {
+        if expected.function.is_none() || self.calls.first() != Some(&at) {
+            return;
+        }
+        let Some(call) = self.begun.get(&at) else {
+            return;
+        };
+        if call.name.as_deref() == expected.function {
             sink.delta(Delta::Text(piece));
             self.write(piece);
         }
@@ -262,8 +283,10 @@ impl PartialResponse {
 
     /// Some servers leave the items out of the last event.
     fn whole(&self, response: &RawValue) -> Vec<u8> {
-        self.with_items(response)
-            .unwrap_or_else(|| response.get().as_bytes().to_vec())
+        match self.with_items(response) {
+            Some(whole) => whole,
+            None => response.get().as_bytes().to_vec(),
+        }
     }
 
     /// `None`: nothing is missing, or there is nothing to add.
