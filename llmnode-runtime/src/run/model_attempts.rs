@@ -99,6 +99,8 @@ pub(super) struct ModelAttempts<'r, 'n> {
 }
 
 impl Attempts for ModelAttempts<'_, '_> {
+    /// The order of the page above. What the journal has comes before the gate, since it needs no request; the record
+    /// begins behind it, so that it has the wait.
     async fn once(&mut self, one: &PlannedAttempt, progress: &Progress<'_>) -> Result<(), Failure> {
         // There is a round before the first request only after a pause.
         if self.round.is_some() {
@@ -140,17 +142,7 @@ impl Attempts for ModelAttempts<'_, '_> {
         let history = &mut self.history;
         // Panics are caught, so a dropped attempt was always cancelled.
         let outcome = catch_panic_async(|| attempt(exchange, open, node, history)).await;
-        if open.has_begun() {
-            self.keeper.begun();
-        }
-        let compacting = self.history.compacting.as_deref();
-        let is_compacted = compacting.is_some_and(|compacting| compacting.has_changed);
-        if let Some(sent) = open.compare_prompt(self.sent.as_deref(), is_compacted) {
-            self.sent = Some(sent);
-            if let Some(compacting) = &mut self.history.compacting {
-                compacting.has_changed = false;
-            }
-        }
+        self.note_sent();
         match outcome.unwrap_or_else(|message| Err(panicked(&message))) {
             Ok(round) => {
                 self.round = round;
@@ -257,6 +249,30 @@ impl Attempts for ModelAttempts<'_, '_> {
         self.answers
             .repeats(failure)
             .then(|| beginning(failure.answer.as_deref().unwrap_or_default()))
+    }
+}
+
+impl ModelAttempts<'_, '_> {
+    /// Notes of a request that has ended whether it went out, and with which prompt:
+    /// the next one is compared with it.
+    fn note_sent(&mut self) {
+        let Some(open) = &mut self.open else {
+            return;
+        };
+        if open.has_begun() {
+            self.keeper.begun();
+        }
+        let is_compacted = match &self.history.compacting {
+            Some(compacting) => compacting.has_changed,
+            None => false,
+        };
+        let Some(sent) = open.compare_prompt(self.sent.as_deref(), is_compacted) else {
+            return;
+        };
+        self.sent = Some(sent);
+        if let Some(compacting) = &mut self.history.compacting {
+            compacting.has_changed = false;
+        }
     }
 }
 

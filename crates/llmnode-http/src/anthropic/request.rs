@@ -133,13 +133,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
         shape,
         ..
     } = *prepared;
-    let strict = prepared
-        .typed()
-        .filter(|(format, _)| *format == ResponseFormat::Strict);
-    let strict = strict.and_then(|(_, schema)| schema.anthropic());
-    let config = prepared.of_extra("output_config");
-    let strict = strict.filter(|_| !config.contains_key("format"));
-    let effort = prepared.effort().filter(|_| !config.contains_key("effort"));
+    let output_config = output_config(prepared);
     let messages = instructed(prepared);
     let marks = Marks::of(prepared, &messages);
     let (system, messages) = turns(&messages, prepared, marks)?;
@@ -147,19 +141,16 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     // Thoughts cannot be switched on in the middle of a turn that began without
     // them.
     extra.retain(|name, _| !(shape.no_thinking && *name == "thinking"));
+    let max_tokens = match request.extra.contains_key("max_tokens") {
+        true => None,
+        false => Some(limit(request, shape.quirks, prepared.thinking()).tokens),
+    };
     let body = Body {
         model,
-        max_tokens: (!request.extra.contains_key("max_tokens"))
-            .then(|| limit(request, shape.quirks, prepared.thinking()).tokens),
+        max_tokens,
         temperature: prepared.temperature(),
         thinking: thinking(prepared),
-        output_config: (strict.is_some() || effort.is_some() || !config.is_empty()).then_some(
-            OutputConfig {
-                of_extra: config,
-                effort,
-                format: strict.map(|schema| Format { schema }),
-            },
-        ),
+        output_config,
         tools: tools(prepared),
         tool_choice: prepared.tool_choice().map(|choice| match choice {
             ToolChoice::Named(name) => named(name, !prepared.leaves_out(Part::ParallelCalls)),
@@ -173,6 +164,31 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
         messages,
     };
     prepared.json(&body)
+}
+
+/// The effort and the schema, unless the program writes these members itself.
+/// `None`: there is nothing to say.
+fn output_config<'a>(prepared: &'a PreparedRequest<'_>) -> Option<OutputConfig<'a>> {
+    let of_extra = prepared.of_extra("output_config");
+    let mut effort = prepared.effort();
+    if of_extra.contains_key("effort") {
+        effort = None;
+    }
+    let mut format = None;
+    if let Some((ResponseFormat::Strict, schema)) = prepared.typed()
+        && !of_extra.contains_key("format")
+        && let Some(schema) = schema.anthropic()
+    {
+        format = Some(Format { schema });
+    }
+    if effort.is_none() && format.is_none() && of_extra.is_empty() {
+        return None;
+    }
+    Some(OutputConfig {
+        of_extra,
+        effort,
+        format,
+    })
 }
 
 /// One call: with several, which of them is the answer?

@@ -543,20 +543,7 @@ impl Inner {
                 flags,
                 cut,
             }) => {
-                // The model was forced to call and wrote text: its server ignores
-                // the choice. Learned, so that the text may be the answer the next
-                // time.
-                if prepared.forces_a_call() && !has_call && !completion.text.trim().is_empty() {
-                    self.beliefs.unforced(prepared.model);
-                    sink.flag(Flag::FreeChoice);
-                }
-                if prepared.named_another(&completion.calls) {
-                    self.beliefs.unnamed(prepared.model);
-                    sink.flag(Flag::FreeChoice);
-                }
-                if has_call && prepared.shape.tools {
-                    self.beliefs.called(prepared.model);
-                }
+                self.learn_from_calls(&completion, has_call, prepared, sink);
                 for flag in flags {
                     sink.flag(flag);
                 }
@@ -594,6 +581,31 @@ impl Inner {
                 }
                 Err(*failure)
             }
+        }
+    }
+
+    /// What an answer tells about the calls of its model. `has_call`: one of the
+    /// answer's function, too.
+    fn learn_from_calls(
+        &self,
+        completion: &Completion,
+        has_call: bool,
+        prepared: &PreparedRequest<'_>,
+        sink: &mut dyn Sink,
+    ) {
+        // The model was forced to call and wrote text: its server ignores the
+        // choice. Learned, so that the text may be the answer the next time.
+        let has_text = !completion.text.trim().is_empty();
+        if prepared.forces_a_call() && !has_call && has_text {
+            self.beliefs.unforced(prepared.model);
+            sink.flag(Flag::FreeChoice);
+        }
+        if prepared.named_another(&completion.calls) {
+            self.beliefs.unnamed(prepared.model);
+            sink.flag(Flag::FreeChoice);
+        }
+        if has_call && prepared.shape.tools {
+            self.beliefs.called(prepared.model);
         }
     }
 

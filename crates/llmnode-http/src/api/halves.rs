@@ -49,8 +49,14 @@ fn is_first(half: u32) -> bool {
     half < FIRST_SECOND_HALF
 }
 
-/// The JSON with a mark for each half that is alone. `None`: it has none, as nearly all.
-/// One pass with `memchr`, since it is done for every event.
+/// The JSON with a mark for each half that is alone. `None`: it has none, as nearly
+/// all.
+///
+/// One pass from backslash to backslash with `memchr`, since it is done for every
+/// event. Behind each of them is either a half (six bytes, replaced), both halves of
+/// a character (twelve, kept), or anything else that is escaped (at least one byte,
+/// kept): a backslash that is escaped itself begins no escape. Nothing is copied
+/// before the first half.
 pub(crate) fn marked(json: &[u8]) -> Option<Vec<u8>> {
     let mut whole: Option<Vec<u8>> = None;
     let mut copied = 0;
@@ -81,16 +87,20 @@ pub(crate) fn marked(json: &[u8]) -> Option<Vec<u8>> {
 /// The code unit of an escape such as `\ud83d`.
 fn unit(json: &[u8], at: usize) -> Option<u16> {
     let digits = json.get(at..at + 6)?.strip_prefix(b"\\u")?;
-    let digits = std::str::from_utf8(digits)
-        .ok()
-        .filter(|digits| !digits.starts_with('+'))?;
+    let digits = std::str::from_utf8(digits).ok()?;
+    // `from_str_radix` takes a sign.
+    if digits.starts_with('+') {
+        return None;
+    }
     u16::from_str_radix(digits, 16).ok()
 }
 
 /// Text with marks, read: what its characters are, and whether one is none.
 struct Resolver {
+    /// A first half that waits for its other one.
     first: Option<u32>,
     text: String,
+    /// A half had no other one.
     is_broken: bool,
 }
 
@@ -105,11 +115,16 @@ impl Resolver {
 
     fn push(&mut self, c: char) {
         let half = half_of(c);
-        if let (Some(first), Some(second)) = (self.first, half.filter(|half| !is_first(*half))) {
+        if let Some(first) = self.first
+            && let Some(second) = half
+            && !is_first(second)
+        {
             self.first = None;
-            let code = 0x1_0000 + ((first - FIRST_HALF) << 10) + (second - FIRST_SECOND_HALF);
-            self.text
-                .push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+            // UTF-16: ten bits of each half, above the first 65,536 characters.
+            let high = (first - FIRST_HALF) << 10;
+            let low = second - FIRST_SECOND_HALF;
+            let c = char::from_u32(0x1_0000 + high + low);
+            self.text.push(c.unwrap_or(char::REPLACEMENT_CHARACTER));
             return;
         }
         self.end();
@@ -150,14 +165,11 @@ pub(crate) fn read_event(
         None => written.read(event, expected, shown),
         Some(data) => {
             shown.has_marks = true;
-            written.read(
-                Event {
-                    data: &data,
-                    ..event
-                },
-                expected,
-                shown,
-            )
+            let marked = Event {
+                data: &data,
+                ..event
+            };
+            written.read(marked, expected, shown)
         }
     }
 }
@@ -260,10 +272,14 @@ impl Sink for Shown<'_> {
             return self.sink.delta(delta);
         }
         match delta {
-            Delta::Text(piece) => self.sink.delta(Delta::Text(&self.text.piece(piece))),
-            Delta::Reasoning(piece) => self
-                .sink
-                .delta(Delta::Reasoning(&self.reasoning.piece(piece))),
+            Delta::Text(piece) => {
+                let piece = self.text.piece(piece);
+                self.sink.delta(Delta::Text(&piece));
+            }
+            Delta::Reasoning(piece) => {
+                let piece = self.reasoning.piece(piece);
+                self.sink.delta(Delta::Reasoning(&piece));
+            }
             _ => self.sink.delta(delta),
         }
     }
@@ -314,6 +330,7 @@ fn resolve_failure(failure: &mut ModelError) {
     }
 }
 
+/// The parts come first: their lengths are of the text as it is before.
 fn resolve_answer(answer: &mut ReadAnswer) -> bool {
     let ReadAnswer {
         completion, parts, ..
@@ -363,7 +380,9 @@ fn resolve_parts(text: &str, parts: &mut [CarriedPart]) -> bool {
                 let mut chars = piece.chars();
                 if waited && let Some(last) = last.take() {
                     // What waited belongs to the piece that it began in.
-                    chars.next().into_iter().for_each(|c| read.push(c));
+                    if let Some(c) = chars.next() {
+                        read.push(c);
+                    }
                     *last += read.text.len() - before;
                 }
                 let begin = read.text.len();

@@ -34,6 +34,7 @@ impl PreparedRequest<'_> {
         }
     }
 
+    /// Of the arguments of a tool, if its names differ.
     fn arguments(&self, tool: &str, to: Names) -> Option<Renamer<'_>> {
         // Also a tool that this turn does not offer: it may have been called before.
         let spec = self
@@ -62,32 +63,30 @@ impl PreparedRequest<'_> {
     /// Earlier answers are JSON of the type; the model sees them with the names
     /// that its schema has now.
     fn on_the_wire<'m>(&self, message: Cow<'m, Message>) -> Cow<'m, Message> {
-        let answer =
-            Some(()).filter(|()| message.role == Role::Assistant && is_json(&message.content));
-        let answer = answer.and_then(|()| self.answer(Names::OfWire));
-        if answer.is_none()
-            && !message
-                .calls()
-                .iter()
-                .any(|call: &ToolCall| self.arguments(&call.name, Names::OfWire).is_some())
-        {
-            return message;
+        let mut answer = None;
+        if message.role == Role::Assistant && is_json(&message.content) {
+            answer = self.answer(Names::OfWire);
         }
-        let calls: Vec<ToolCall> = message
+        let has_renamed_call = message
             .calls()
             .iter()
-            .map(|call| self.call_on_the_wire(call))
-            .collect();
+            .any(|call| self.arguments(&call.name, Names::OfWire).is_some());
+        if answer.is_none() && !has_renamed_call {
+            return message;
+        }
+        let mut calls: Vec<ToolCall> = Vec::with_capacity(message.calls().len());
+        for call in message.calls() {
+            calls.push(self.call_on_the_wire(call));
+        }
         let content = match answer {
             Some(renamer) => renamer.whole(&message.content),
             None => message.content.clone(),
         };
         let carried = message.carried().cloned();
-        Cow::Owned(
-            Message::new(message.role, content)
-                .calling(calls)
-                .carrying(carried),
-        )
+        let renamed = Message::new(message.role, content)
+            .calling(calls)
+            .carrying(carried);
+        Cow::Owned(renamed)
     }
 
     fn call_on_the_wire(&self, call: &ToolCall) -> ToolCall {
@@ -119,12 +118,11 @@ impl<'a> Messages<'a> {
             Messages::Unchanged(all) => all.iter().map(Cow::Borrowed).collect(),
             Messages::Rewritten(all) => all,
         };
-        Messages::Rewritten(
-            messages
-                .into_iter()
-                .map(|message| prepared.on_the_wire(message))
-                .collect(),
-        )
+        let mut renamed = Vec::with_capacity(messages.len());
+        for message in messages {
+            renamed.push(prepared.on_the_wire(message));
+        }
+        Messages::Rewritten(renamed)
     }
 }
 

@@ -7,7 +7,7 @@
 //! because each depends on the one before: what `extra` has taken, how the model
 //! thinks, what may be carried, and last the form of the answer.
 
-use llmnode_model::{Message, Reasoning, Request, ResponseFormat};
+use llmnode_model::{ApiKind, Reasoning, Request, ResponseFormat};
 use llmnode_reader::OutputSchema;
 use llmnode_reader::ask::{has_choices, with_remedy, without_choices};
 
@@ -94,18 +94,22 @@ impl Inner {
 
     /// The field of functions that `extra` takes for itself.
     fn taken_field(&self, request: &Request) -> Result<Option<&'static str>, String> {
-        let taken = ["tools", "tool_choice"].into_iter().find(|field: &&str| {
-            request.extra.contains_key(*field) && !self.wire.joined.contains(field)
-        });
-        match taken.filter(|_| !request.tools.is_empty()) {
-            Some(field) => Err(format!(
+        for field in ["tools", "tool_choice"] {
+            if !request.extra.contains_key(field) || self.wire.joined.contains(&field) {
+                continue;
+            }
+            if request.tools.is_empty() {
+                return Ok(Some(field));
+            }
+            return Err(format!(
                 "the node has tools, and `extra` has `{field}`, too; leave it out"
-            )),
-            None => Ok(taken),
+            ));
         }
+        Ok(None)
     }
 
-    /// What may be refused because the model thinks, such as a temperature.
+    /// Whether the model thinks: what it refuses may depend on that, such as a
+    /// temperature. `Unsaid`: nobody has asked it either way.
     fn thought(
         &self,
         request: &Request,
@@ -219,12 +223,12 @@ impl Inner {
     /// Anthropic's answers under a format are not listed: there the form changes
     /// what thoughts are bound to.
     fn enforces_formats(&self, quirks: Quirks) -> bool {
-        let enforced = [ResponseFormat::Strict, ResponseFormat::Schema];
-        quirks.unenforced.is_none()
-            && self.wire.name != llmnode_model::ApiKind::Anthropic
-            && enforced
-                .iter()
-                .any(|format| !quirks.refused.contains(*format))
+        if quirks.unenforced.is_some() || self.wire.name == ApiKind::Anthropic {
+            return false;
+        }
+        let takes_strict = !quirks.refused.contains(ResponseFormat::Strict);
+        let takes_schema = !quirks.refused.contains(ResponseFormat::Schema);
+        takes_strict || takes_schema
     }
 
     /// In the last turn of a model that cannot be forced to call the function for
@@ -241,11 +245,9 @@ impl Inner {
 
 /// The narrower of what is asked for and what the model allows.
 pub(super) fn limit(request: &Request, quirks: Quirks) -> u32 {
-    [request.max_tokens, quirks.most_tokens]
-        .into_iter()
-        .flatten()
-        .min()
-        .unwrap_or(u32::MAX)
+    let asked_for = request.max_tokens.unwrap_or(u32::MAX);
+    let allowed = quirks.most_tokens.unwrap_or(u32::MAX);
+    asked_for.min(allowed)
 }
 
 /// Whether state of earlier answers goes back with the request.
@@ -253,6 +255,6 @@ fn carries_state(request: &Request, quirks: Quirks) -> bool {
     let has_state = request
         .messages
         .iter()
-        .any(|message: &Message| message.carried().is_some());
+        .any(|message| message.carried().is_some());
     has_state && !quirks.leaves_out(Part::Carried) && !quirks.leaves_out(Part::CarriedFields)
 }

@@ -16,6 +16,7 @@ pub(super) enum EffortFault {
 }
 
 /// `text`: in lower case. `refuses`: it says that something is not supported.
+///
 /// In order: a range of numbers, a list of words that are taken, and only then what
 /// the text says about switching off or about the word that was sent. A guess is
 /// the last resort, and is made twice at most.
@@ -25,22 +26,27 @@ pub(super) fn refused(
     text: &str,
     refuses: bool,
 ) -> Option<EffortFault> {
-    if let (Thinking::Budget(tokens @ 1..), Some(range)) = (way, bounds(text, None))
+    if let Thinking::Budget(tokens @ 1..) = way
+        && let Some(range) = bounds(text, None)
         && range.excludes(tokens)
     {
         return Some(EffortFault::Budget(range));
     }
     let names = EFFORTS.map(|(_, name, _)| name);
     let offer = named_values(text, &names).or_else(|| values_behind(text, ADVICE, &names));
-    if let (Thinking::Effort(word), Some(offer)) = (way, offer) {
-        let others = EFFORTS
-            .iter()
-            .filter(|(_, other, _)| !offer.contains(other));
-        let others = others.map(|(other, ..)| Refused::of(Thinking::Effort(*other)));
-        let others = others.fold(Refused::default(), Refused::union);
-        return others
-            .has(Thinking::Effort(word))
-            .then_some(EffortFault::Refused(others));
+    if let Thinking::Effort(_) = way
+        && let Some(offer) = offer
+    {
+        let mut others = Refused::default();
+        for (other, name, _) in &EFFORTS {
+            if !offer.contains(name) {
+                others = others.union(Refused::of(Thinking::Effort(*other)));
+            }
+        }
+        if !others.has(way) {
+            return None;
+        }
+        return Some(EffortFault::Refused(others));
     }
     let off_is_refused = any_of(text, OFF_REFUSED);
     // Asked for in place of nothing, the least word means that.

@@ -97,7 +97,7 @@ pub(crate) fn read(refusal: &Refusal<'_>, sent: &Sent<'_>) -> Option<(Fact, Cond
         None if is_refusal => field(refusal, sent)?,
         None => return None,
     };
-    let refuses = conclusive.is_some() || says_not_here(field, error, text);
+    let refuses = conclusive.is_some() || rejects_field(field, error, text);
     let fact = fact(field, refusal, sent, refuses)?;
     let mut quirks = sent.quirks;
     quirks.add(&fact, sent.situation);
@@ -110,7 +110,7 @@ pub(crate) fn read(refusal: &Refusal<'_>, sent: &Sent<'_>) -> Option<(Fact, Cond
 
 /// Whether the field itself is not taken. Otherwise its value is at fault, and
 /// another one may be taken.
-fn says_not_here(field: Field, error: &ErrorBody, text: &str) -> bool {
+fn rejects_field(field: Field, error: &ErrorBody, text: &str) -> bool {
     let has_code = NOT_HERE_CODES.iter().any(|(code, _)| error.has(code));
     if has_code || any_of(text, NOT_HERE) || has_word_only(text) {
         return true;
