@@ -556,11 +556,10 @@ where
             if around.is_some() && ends_map(&error) {
                 control.end(&error);
             }
-            // An agent goes on behind its tools, of which none runs twice.
-            unfinished = error
-                .own_unfinished::<Unfinished>()
-                .filter(|agent| N::FACTS.idempotent && agent.node() == node.name())
-                .cloned();
+            unfinished = match N::FACTS.idempotent {
+                true => unfinished_agent(&error, &node.name()),
+                false => None,
+            };
             let failed = FailedCall {
                 error: &error,
                 outer_end,
@@ -575,6 +574,16 @@ where
             last = Some(error);
         }
     })
+}
+
+/// An agent goes on behind its tools, of which none runs twice. `None`: the call begins
+/// anew.
+fn unfinished_agent(error: &NodeError, node: &str) -> Option<Unfinished> {
+    let agent = error.own_unfinished::<Unfinished>()?;
+    if agent.node() != node {
+        return None;
+    }
+    Some(agent.clone())
 }
 
 /// Whether nothing is left of what the map may spend. Ask it of a map that has

@@ -178,14 +178,11 @@ impl Service {
     /// A custom client may have sent unknown key headers to another server.
     fn followed_elsewhere(&self, response: &Response) -> Option<ModelError> {
         let FinalUrl(url) = response.extensions().get()?;
-        let target = Url::parse(url);
-        if target
-            .as_ref()
-            .is_ok_and(|target| target.is_same_origin(&self.endpoint.url))
-        {
-            return None;
-        }
-        let target = target.map_or_else(|_| "another server".to_owned(), |target| shown(&target));
+        let target = match Url::parse(url) {
+            Ok(target) if target.is_same_origin(&self.endpoint.url) => return None,
+            Ok(target) => shown(&target),
+            Err(_) => "another server".to_owned(),
+        };
         let message = format!(
             "{}: the client of `http_client` followed a redirect to {target}, perhaps with the \
              key; make the client with redirects switched off",
@@ -233,6 +230,10 @@ impl Service {
     }
 
     /// In order: what may have been processed, then why there is no connection.
+    ///
+    /// Of those without a connection, three are not tried again, since the next try
+    /// would end the same way: a private address that is refused, a certificate that
+    /// is not trusted, and a proxy that wants a password. Each says what to change.
     pub(crate) fn send_failure(&self, error: &ClientError, begun: bool) -> ModelError {
         let Service {
             endpoint,
@@ -288,6 +289,7 @@ impl Service {
         }
     }
 
+    /// The body broke off: the request was processed, and its answer is half.
     pub(super) fn read_failure(
         &self,
         error: &ClientError,

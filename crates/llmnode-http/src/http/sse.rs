@@ -23,9 +23,11 @@ pub(crate) struct Event<'a> {
 /// Looks at each byte once, and keeps only the event in progress.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
+    /// A line of which the end has not come.
     line: Vec<u8>,
+    /// Of the event in progress. `None`: it has no line of data yet.
     data: Option<Vec<u8>>,
-    // Lines of no field that may be JSON.
+    /// Lines of no field that may be JSON.
     json_since_data: Vec<u8>,
     is_error: bool,
     /// After a carriage return: a following line feed belongs to it.
@@ -104,6 +106,9 @@ impl Decoder {
     }
 
     /// A field with its value, or an empty line, which ends the event.
+    ///
+    /// Fields of the connection (`id`, `retry`, comments) mean nothing here: an answer
+    /// that broke off is asked for anew, and not taken up where it ended.
     fn end_line<B>(
         &mut self,
         line: &[u8],
@@ -117,8 +122,10 @@ impl Decoder {
         if line.is_empty() {
             return self.end_event(true, take);
         }
-        let colon = line.iter().position(|byte| *byte == b':');
-        let (name, value) = colon.map_or((line, &b""[..]), |at| (&line[..at], &line[at + 1..]));
+        let (name, value) = match line.iter().position(|byte| *byte == b':') {
+            Some(at) => (&line[..at], &line[at + 1..]),
+            None => (line, &b""[..]),
+        };
         let value = value.strip_prefix(b" ").unwrap_or(value);
         match name {
             b"data" => {
@@ -147,6 +154,8 @@ impl Decoder {
         ControlFlow::Continue(())
     }
 
+    /// Passes on the event in progress. One without data is none: servers send such
+    /// to keep a connection open.
     fn end_event<B>(
         &mut self,
         is_complete: bool,
@@ -184,9 +193,11 @@ impl Begin {
         if FIELDS.iter().any(|field| rest.starts_with(field)) {
             return Some(true);
         }
-        let may_be =
-            FIELDS.iter().any(|field| field.starts_with(rest)) || BYTE_ORDER_MARK.starts_with(rest);
-        (!may_be).then_some(false)
+        let may_be_field = FIELDS.iter().any(|field| field.starts_with(rest));
+        if may_be_field || BYTE_ORDER_MARK.starts_with(rest) {
+            return None;
+        }
+        Some(false)
     }
 }
 

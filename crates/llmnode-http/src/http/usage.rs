@@ -70,6 +70,8 @@ struct CompletionDetails {
 }
 
 impl Figures for Usage {
+    /// Each member by itself: one report may have the prompt, and a later one the
+    /// answer.
     fn grow(&mut self, later: Usage) {
         self.prompt_tokens.grow(later.prompt_tokens);
         self.completion_tokens.grow(later.completion_tokens);
@@ -125,6 +127,9 @@ fn first_reported(count: Count, other: Count) -> Count {
 
 impl Usage {
     /// By name, the first that was reported. The flag says that one is impossible.
+    ///
+    /// OpenAI's own names come first, then those of the servers that imitate it: where
+    /// a gateway writes both, the others are its own reckoning.
     pub(crate) fn figures(&self) -> (Option<TokenUsage>, bool) {
         let details = self.prompt_tokens_details.unwrap_or_default();
         let written = first_reported(
@@ -164,16 +169,14 @@ impl Usage {
             input: Some(input),
             output: Some(output),
             total: Some(total),
-            reasoning: Some(of),
+            reasoning: Some(reasoning),
             ..
         } = usage
-            && of > 0
-            && total
-                .checked_sub(input)
-                .and_then(|rest| rest.checked_sub(of))
-                == Some(output)
+            && reasoning > 0
+            && let Some(with_reasoning) = total.checked_sub(input)
+            && with_reasoning.checked_sub(reasoning) == Some(output)
         {
-            usage.output = Some(total - input);
+            usage.output = Some(with_reasoning);
         }
         reported(usage, &figures)
     }

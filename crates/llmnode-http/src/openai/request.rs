@@ -70,13 +70,15 @@ impl Serialize for SentMessages<'_> {
         let ids = SentIds::of(messages.iter(), prepared.id_form);
         let mark = prepared.cache_mark(messages);
         to.collect_seq(messages.iter().enumerate().map(|(at, message)| {
+            let mark = match mark {
+                Some(mark) if mark.message == at => Some(mark.bytes),
+                _ => None,
+            };
             SentMessage {
                 message,
                 parts: prepared.carried(message).unwrap_or_default(),
                 ids: ids.at(at),
-                mark: mark
-                    .filter(|mark| mark.message == at)
-                    .map(|mark| mark.bytes),
+                mark,
                 prepared,
             }
         }))
@@ -89,7 +91,8 @@ fn is_result_with_image(message: &Message) -> bool {
 
 impl<'a> Messages<'a> {
     /// In this API, results of tools cannot hold images: they follow a round's last
-    /// result, as a user message.
+    /// result, as a user message. Not earlier, since servers refuse a message between
+    /// the results of one round.
     fn with_images_after_results(self) -> Self {
         let messages: Vec<Cow<'a, Message>> = match self {
             Messages::Unchanged(all) if !all.iter().any(is_result_with_image) => return self,
@@ -104,11 +107,10 @@ impl<'a> Messages<'a> {
         let mut sent = Vec::with_capacity(messages.len() + 1);
         let mut images = Message::user("");
         for message in messages {
+            // The first message behind the results of a round.
             if message.answers().is_none() && images.attachments().next().is_some() {
-                sent.push(Cow::Owned(std::mem::replace(
-                    &mut images,
-                    Message::user(""),
-                )));
+                let of_round = std::mem::replace(&mut images, Message::user(""));
+                sent.push(Cow::Owned(of_round));
             }
             match message.answers() {
                 Some(id) if is_result_with_image(&message) => {
@@ -175,7 +177,8 @@ struct FunctionName<'a> {
     name: &'a str,
 }
 
-/// A member that the program writes in `extra` is not written by us as well.
+/// A member that the program writes in `extra` is not written by us as well: JSON
+/// with a member twice is read in another way by each server.
 pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> {
     let PreparedRequest {
         request,
@@ -189,6 +192,22 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     let extra = &request.extra;
     let limit = max_tokens(request).map(|limit| quirks.limited(limit));
     let messages = instructed(prepared).with_images_after_results();
+    // One call: with several of the answer's function, which of them is the answer?
+    let mut parallel_tool_calls = None;
+    if function.is_some()
+        && request.tools.is_empty()
+        && !extra.contains_key("parallel_tool_calls")
+        && !prepared.leaves_out(Part::ParallelCalls)
+    {
+        parallel_tool_calls = Some(false);
+    }
+    let mut stream_options = None;
+    if streams && !extra.contains_key("stream_options") && !prepared.leaves_out(Part::StreamOptions)
+    {
+        stream_options = Some(StreamOptions {
+            include_usage: true,
+        });
+    }
     let body = Body {
         model,
         messages: SentMessages(messages, prepared),
@@ -199,17 +218,9 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
         response_format: typed.and_then(|(format, schema)| response_format(schema, format)),
         tools: tools(prepared),
         tool_choice: tool_choice(prepared),
-        parallel_tool_calls: function
-            .filter(|_| request.tools.is_empty() && !extra.contains_key("parallel_tool_calls"))
-            .filter(|_| !prepared.leaves_out(Part::ParallelCalls))
-            .map(|_| false),
+        parallel_tool_calls,
         stream: streams.then_some(true),
-        stream_options: (streams
-            && !prepared.leaves_out(Part::StreamOptions)
-            && !extra.contains_key("stream_options"))
-        .then_some(StreamOptions {
-            include_usage: true,
-        }),
+        stream_options,
         prompt_cache_options: prepared.cache.options.map(SentCacheOptions::from),
         prompt_cache_key: prepared.cache.key.map(CacheKey::text),
         extra,

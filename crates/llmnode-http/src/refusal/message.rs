@@ -92,10 +92,8 @@ fn unescaped(text: &str) -> String {
             Some('n' | 't' | 'r') => out.push(' '),
             Some('u') => {
                 let digits: String = rest.clone().take(4).collect();
-                match u32::from_str_radix(&digits, 16)
-                    .ok()
-                    .and_then(char::from_u32)
-                {
+                let number = u32::from_str_radix(&digits, 16).ok();
+                match number.and_then(char::from_u32) {
                     Some(decoded) if digits.len() == 4 => {
                         out.extend(decoded.to_lowercase());
                         rest.nth(3);
@@ -110,7 +108,29 @@ fn unescaped(text: &str) -> String {
     out
 }
 
+/// `&quot;`, `&#34;` and `&#x22;`, as web pages of gateways have them. An ampersand
+/// that begins none of them stays.
 fn without_entities(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut pieces = text.split('&');
+    out.push_str(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        if let Some((name, rest)) = piece.split_once(';')
+            && let Some(c) = entity(name)
+        {
+            out.push(c);
+            out.push_str(rest);
+        } else {
+            out.push('&');
+            out.push_str(piece);
+        }
+    }
+    out
+}
+
+/// The character of an entity, by its number or its name.
+fn entity(name: &str) -> Option<char> {
+    const LONGEST: usize = 8;
     const NAMED: [(&str, char); 6] = [
         ("amp", '&'),
         ("apos", '\''),
@@ -119,40 +139,18 @@ fn without_entities(text: &str) -> String {
         ("nbsp", ' '),
         ("quot", '"'),
     ];
-    let mut out = String::with_capacity(text.len());
-    let mut pieces = text.split('&');
-    out.push_str(pieces.next().unwrap_or_default());
-    for piece in pieces {
-        let entity = piece.split_once(';').filter(|(name, _)| name.len() <= 8);
-        let decoded = entity.and_then(|(name, rest)| {
-            let number = name
-                .strip_prefix('#')
-                .and_then(|number| match number.strip_prefix('x') {
-                    Some(digits) => u32::from_str_radix(digits, 16).ok(),
-                    None => number.parse().ok(),
-                });
-            Some((
-                number.and_then(char::from_u32).or_else(|| {
-                    NAMED
-                        .iter()
-                        .find(|(listed, _)| *listed == name)
-                        .map(|(_, c)| *c)
-                })?,
-                rest,
-            ))
-        });
-        match decoded {
-            Some((c, rest)) => {
-                out.push(c);
-                out.push_str(rest);
-            }
-            None => {
-                out.push('&');
-                out.push_str(piece);
-            }
-        }
+    if name.len() > LONGEST {
+        return None;
     }
-    out
+    if let Some(number) = name.strip_prefix('#') {
+        let number = match number.strip_prefix('x') {
+            Some(digits) => u32::from_str_radix(digits, 16).ok()?,
+            None => number.parse().ok()?,
+        };
+        return char::from_u32(number);
+    }
+    let (_, c) = NAMED.iter().find(|(listed, _)| *listed == name)?;
+    Some(*c)
 }
 
 /// All strings of the body that are the prompt's: texts, names of tools and files,
@@ -160,9 +158,11 @@ fn without_entities(text: &str) -> String {
 fn strings(value: &Value, is_free: bool, found: &mut dyn FnMut(&str)) {
     match value {
         Value::String(text) => found(text),
-        Value::Array(values) => values
-            .iter()
-            .for_each(|value| strings(value, is_free, found)),
+        Value::Array(values) => {
+            for value in values {
+                strings(value, is_free, found);
+            }
+        }
         Value::Object(members) => {
             for (name, value) in members {
                 // Names of a schema's properties are the program's; one with blanks
@@ -280,19 +280,21 @@ impl<'t> Quoted<'t> {
             };
             // From the last place on: a run continues the one before it, of the word before.
             for at in places.clone().into_iter().rev() {
-                let (longest, end) = at.checked_sub(1).map_or((0, 0), |one| self.runs[one]);
+                let (longest, end) = match at.checked_sub(1) {
+                    Some(one) => self.runs[one],
+                    None => (0, 0),
+                };
                 let run = if end == before && before > 0 {
                     longest + 1
                 } else {
                     1
                 };
                 self.runs[at] = (run, length);
+                let begin = at + 1 - run;
                 let is_whole = run == prompt.len();
-                if self
-                    .vocabulary
-                    .is_misleading(&self.words[at + 1 - run..=at], is_whole)
-                {
-                    self.is_quoted[at + 1 - run..=at].fill(true);
+                let run = &self.words[begin..=at];
+                if self.vocabulary.is_misleading(run, is_whole) {
+                    self.is_quoted[begin..=at].fill(true);
                 }
             }
         }
@@ -317,10 +319,16 @@ impl<'t> Quoted<'t> {
 
 fn without_tags(text: &str) -> String {
     let mut pieces = text.split('<');
-    let first = pieces.next().unwrap_or_default().to_owned();
-    pieces.fold(first, |out, piece| {
-        out + " " + piece.split_once('>').map_or(piece, |(_, behind)| behind)
-    })
+    let mut out = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let behind = match piece.split_once('>') {
+            Some((_, behind)) => behind,
+            None => piece,
+        };
+        out.push(' ');
+        out.push_str(behind);
+    }
+    out
 }
 
 /// The words by which refusals are read.
@@ -404,12 +412,14 @@ impl Vocabulary {
         }
         let names_field = run.iter().any(|word| self.fields.contains(&word.text));
         let refuses = run.iter().any(|word| REFUSING.contains(&word.text));
-        let is_ours = run.iter().all(|word| {
-            self.fields.contains(&word.text)
-                || REFUSING.contains(&word.text)
-                || VALUES.contains(&word.text)
-        });
-        (names_field && refuses) || (is_whole && !is_ours)
+        if names_field && refuses {
+            return true;
+        }
+        is_whole && !run.iter().all(|word| self.is_ours(word.text))
+    }
+
+    fn is_ours(&self, word: &str) -> bool {
+        self.fields.contains(&word) || REFUSING.contains(&word) || VALUES.contains(&word)
     }
 }
 

@@ -127,22 +127,30 @@ pub(super) fn items<'a>(
             Role::Tool => items.push(result(message, ids.at(at))?),
             _ => {
                 let mut content = parts(message)?;
-                if let Some(mark) = mark.filter(|mark| mark.message == at) {
+                if let Some(mark) = mark
+                    && mark.message == at
+                {
                     set_mark(&mut content, mark.bytes);
                 }
-                let item = Item::Message {
+                // The API refuses a message without content.
+                if message.parts().next().is_none() {
+                    continue;
+                }
+                items.push(Item::Message {
                     role: "user",
                     content,
                     beside: Beside::new(),
-                };
-                items.extend(Some(item).filter(|_| message.parts().next().is_some()));
+                });
             }
         }
     }
-    let system = Some(system.join("\n\n")).filter(|text| !text.is_empty());
-    let is_json_mode = prepared
-        .typed()
-        .is_some_and(|(format, _)| format == ResponseFormat::JsonObject);
+    let system = system.join("\n\n");
+    let system = if system.is_empty() {
+        None
+    } else {
+        Some(system)
+    };
+    let is_json_mode = matches!(prepared.typed(), Some((ResponseFormat::JsonObject, _)));
     let is_marked = prepared.cache.shared == Some(SharedEnd::System);
     if !is_json_mode && !is_marked {
         return Ok((system, items));
@@ -153,19 +161,19 @@ pub(super) fn items<'a>(
         } else {
             ContentPart::text(text)
         };
-        let content = vec![part];
-        items.insert(
-            0,
-            Item::Message {
-                role: if is_json_mode { "system" } else { "developer" },
-                content,
-                beside: Beside::new(),
-            },
-        );
+        let role = if is_json_mode { "system" } else { "developer" };
+        let first = Item::Message {
+            role,
+            content: vec![part],
+            beside: Beside::new(),
+        };
+        items.insert(0, first);
     }
     Ok((None, items))
 }
 
+/// What a tool returned, with the id of its call. Only with media is it a list: some
+/// servers of this API read texts alone.
 fn result<'a>(message: &'a Message, ids: &[Cow<'a, str>]) -> Result<Item<'a>, String> {
     let has_images = message.attachments().next().is_some();
     let output = match has_images {
@@ -197,12 +205,15 @@ fn set_mark(content: &mut Vec<ContentPart<'_>>, bytes: usize) {
 }
 
 fn parts(message: &Message) -> Result<Vec<ContentPart<'_>>, String> {
-    let parts = message.parts().filter_map(|part| match part {
-        Part::Text(text) => Some(Ok(ContentPart::text(text))),
-        Part::Attachment(attachment) => Some(attached(attachment)),
-        _ => None,
-    });
-    parts.collect()
+    let mut parts = Vec::new();
+    for part in message.parts() {
+        match part {
+            Part::Text(text) => parts.push(ContentPart::text(text)),
+            Part::Attachment(attachment) => parts.push(attached(attachment)?),
+            _ => {}
+        }
+    }
+    Ok(parts)
 }
 
 /// By bytes or by the id of an uploaded file.
@@ -233,6 +244,10 @@ fn attached(attachment: &Attachment) -> Result<ContentPart<'_>, String> {
     }
 }
 
+/// A turn of the model, item by item, as it was written. Texts that stood in one
+/// message come into one again: a text begins a message only where a member of the
+/// message itself was kept beside it, or where none is open.
+///
 /// The API refuses reasoning without the text and the calls that followed it.
 fn assistant<'a>(
     message: &'a Message,
@@ -313,6 +328,7 @@ pub(super) fn is_of_the_model(item: &RawValue) -> bool {
     }
 }
 
+/// What the model says on its way, between its calls: it is no answer.
 fn is_commentary(item: &RawValue) -> bool {
     #[derive(Deserialize)]
     struct Commentary<'a> {

@@ -122,23 +122,37 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     let extra = &request.extra;
     let messages = instructed(prepared);
     let (instructions, input) = items(&messages, prepared)?;
-    let encrypted = (!prepared.leaves_out(Part::Include)).then_some(ENCRYPTED);
+    // Nothing is stored unless the program says so.
+    let mut store = None;
+    if !extra.contains_key("store") && !prepared.leaves_out(Part::Store) {
+        store = Some(false);
+    }
+    let mut include = Vec::new();
+    if !prepared.leaves_out(Part::Include) {
+        include.push(ENCRYPTED);
+    }
+    let of_program = prepared.list_from_extra("include");
+    include.extend(of_program.filter_map(Value::as_str));
+    let mut max_output_tokens = None;
+    if !extra.contains_key("max_output_tokens") {
+        let limit = prepared.limit();
+        max_output_tokens = limit.map(|limit| limit.max(LEAST_TOKENS));
+    }
+    // One call: with several of the answer's function, which of them is the answer?
+    let mut parallel_tool_calls = None;
+    if prepared.function().is_some()
+        && request.tools.is_empty()
+        && !extra.contains_key("parallel_tool_calls")
+        && !prepared.leaves_out(Part::ParallelCalls)
+    {
+        parallel_tool_calls = Some(false);
+    }
     let body = Body {
         model,
-        store: (!extra.contains_key("store") && !prepared.leaves_out(Part::Store)).then_some(false),
-        include: encrypted
-            .into_iter()
-            .chain(
-                prepared
-                    .list_from_extra("include")
-                    .filter_map(Value::as_str),
-            )
-            .collect(),
+        store,
+        include,
         temperature: prepared.temperature(),
-        max_output_tokens: prepared
-            .limit()
-            .filter(|_| !extra.contains_key("max_output_tokens"))
-            .map(|limit| limit.max(LEAST_TOKENS)),
+        max_output_tokens,
         reasoning: reasoning(prepared),
         text: text(prepared),
         tools: tools(prepared),
@@ -147,11 +161,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
             ToolChoice::Any => json!("required"),
             ToolChoice::Nothing => json!("none"),
         }),
-        parallel_tool_calls: prepared
-            .function()
-            .filter(|_| request.tools.is_empty() && !extra.contains_key("parallel_tool_calls"))
-            .filter(|_| !prepared.leaves_out(Part::ParallelCalls))
-            .map(|_| false),
+        parallel_tool_calls,
         stream: streams.then_some(true),
         prompt_cache_options: prepared.cache.options.map(SentCacheOptions::from),
         prompt_cache_key: prepared.cache.key.map(CacheKey::text),
@@ -182,11 +192,16 @@ fn reasoning(prepared: &PreparedRequest<'_>) -> Map<String, Value> {
 /// `None`, if there is nothing to say.
 fn text<'a>(prepared: &'a PreparedRequest<'_>) -> Option<TextConfig<'a>> {
     let of_extra = prepared.of_extra("text");
-    let format = prepared
-        .typed()
-        .filter(|_| !of_extra.contains_key("format"))
-        .and_then(|(format, schema)| text_format(format, schema));
-    (format.is_some() || !of_extra.is_empty()).then_some(TextConfig { of_extra, format })
+    let mut format = None;
+    if let Some((wanted_format, schema)) = prepared.typed()
+        && !of_extra.contains_key("format")
+    {
+        format = text_format(wanted_format, schema);
+    }
+    if format.is_none() && of_extra.is_empty() {
+        return None;
+    }
+    Some(TextConfig { of_extra, format })
 }
 
 /// `None`: the form of the answer is no field of the request, but a function or
