@@ -264,8 +264,7 @@ async fn prepare_turn(
 }
 
 /// Makes the request of a node. The schema comes first, since tools are checked
-/// against it, and the prompt last: it runs the program's own code, which is not
-/// worth it for a node that cannot be asked.
+/// against it, and the prompt last: a node that cannot be asked renders none.
 fn prepare(
     node: &mut dyn ErasedNode<'_>,
     context: &CallContext<'_>,

@@ -25,6 +25,7 @@ use crate::api::unreadable::broken_piece;
 /// No answer has as many, and each of them takes many times the memory of its bytes.
 pub(super) const MOST_BLOCKS: usize = 10_000;
 
+/// A block, whole or so far.
 #[derive(Debug)]
 pub(super) struct Block {
     /// Of the members, read once: each look at them hashes a name.
@@ -68,6 +69,7 @@ impl BlockKind {
     }
 }
 
+/// What a message has beside its blocks.
 #[derive(Debug, Default)]
 pub(super) struct Head {
     pub(super) id: Option<String>,
@@ -105,7 +107,10 @@ impl Block {
         }
     }
 
-    /// Takes a member of a delta.
+    /// Takes a member of a delta: a text is appended, arguments are gathered, and
+    /// anything else takes the place of what was there. Once a member has changed, the
+    /// block is no longer as it was written (`raw`), and is written anew. A delta that
+    /// cannot be of this block is an error: it would change what the model said.
     pub(super) fn add(&mut self, name: String, value: Value) -> Result<(), ModelError> {
         let is_elsewhere = match &*name {
             "text" | "thinking" => self.is_call(),

@@ -276,7 +276,8 @@ pub(super) fn limit(request: &Request, quirks: Quirks, thinking: Option<Thinking
     }
 }
 
-/// A number that is too great for the field is as good as the greatest.
+/// A number of tokens in `extra`. One that is too great for the field is as good as
+/// the greatest.
 fn tokens(value: &Value) -> Option<u32> {
     value
         .as_u64()

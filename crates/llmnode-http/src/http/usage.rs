@@ -128,8 +128,8 @@ fn first_reported(count: Count, other: Count) -> Count {
 impl Usage {
     /// By name, the first that was reported. The flag says that one is impossible.
     ///
-    /// OpenAI's own names come first, then those of the servers that imitate it: where
-    /// a gateway writes both, the others are its own reckoning.
+    /// OpenAI's own names come first, then those of the servers that imitate it. They
+    /// are names of one figure, so the others are not added.
     pub(crate) fn figures(&self) -> (Option<TokenUsage>, bool) {
         let details = self.prompt_tokens_details.unwrap_or_default();
         let written = first_reported(

@@ -31,9 +31,9 @@ struct BesideCall<'a> {
 
 /// An object for each member that the message does not model.
 ///
-/// In the order of the message: thoughts, then the calls. Servers name the same
-/// thoughts in several members, and refuse a conversation that repeats them: so
-/// `reasoning` goes back only where nothing else has them.
+/// In the order of the message: thoughts, then the calls. Servers write the same
+/// thoughts in several members: `reasoning` goes back only where nothing else has
+/// them.
 pub(super) fn parts(
     calls: &[ToolCall<'_>],
     thought: Option<&str>,

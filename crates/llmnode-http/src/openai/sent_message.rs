@@ -19,6 +19,7 @@ use super::carried::MEMBERS;
 use crate::api::prepared_request::PreparedRequest;
 use crate::refusal::parts::Part;
 
+/// The member that models want back which refuse an answer without thoughts.
 const THOUGHTS: &str = "reasoning_content";
 
 /// DeepSeek V4 Pro refuses an empty text, and takes a space:
@@ -72,6 +73,8 @@ struct SentFunction<'a> {
 }
 
 impl Serialize for SentMessage<'_> {
+    /// Role and content come first, as all servers write them; what was carried stands
+    /// before the calls, since it was thought before them.
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let SentMessage {
             message,
@@ -165,6 +168,7 @@ impl SentMessage<'_> {
     }
 }
 
+/// What the provider put beside the call at this place.
 fn beside_call(parts: &[CarriedPart], index: usize) -> Option<BTreeMap<Cow<'_, str>, &RawValue>> {
     parts.iter().find_map(|part| match part {
         CarriedPart::Call { at, beside } if *at == index => Some(object(beside.as_ref()?)),

@@ -147,8 +147,11 @@ impl Beliefs {
         }
     }
 
-    /// `said`: the server's words.
-    /// If the same words come again, the last change has not helped.
+    /// A refusal has taught something, which is tried from now on by this call alone:
+    /// only when a request is answered, it is believed for others, too.
+    ///
+    /// `words_hash`: of the server's words. If the same words come again, the last
+    /// change has not helped.
     pub(crate) fn learn(
         &self,
         model: &str,
@@ -222,6 +225,8 @@ impl Beliefs {
         self.ignores(model, Fact::NamedChoice);
     }
 
+    /// The server has not refused a choice but ignored it. That is known at once, from
+    /// the answer, so nothing has to be tried.
     fn ignores(&self, model: &str, fact: Fact) {
         let condition = Condition {
             with_tools: true,
@@ -256,6 +261,8 @@ impl Beliefs {
     }
 }
 
+/// A program that makes up names of models must not fill the memory: then all are
+/// forgotten, which costs a refusal each.
 fn entry<'a>(all: &'a mut HashMap<String, OfModel>, model: &str) -> &'a mut OfModel {
     if all.len() >= MOST_MODELS && !all.contains_key(model) {
         all.clear();

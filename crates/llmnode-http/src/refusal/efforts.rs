@@ -72,8 +72,12 @@ pub(crate) struct Efforts {
 }
 
 impl Efforts {
-    /// Best first. A budget must leave room below `limit`.
-    /// Never more than was asked for: words and numbers above are left out.
+    /// Best first: the API's way to switch off, if that is asked for; a number, if one
+    /// was given; then words from the most that is not above the wish, and at last
+    /// their numbers.
+    ///
+    /// A budget must leave room below `limit`. Never more than was asked for: words
+    /// and numbers above are left out.
     fn ways(self, reasoning: Reasoning, limit: u32) -> impl Iterator<Item = Thinking> {
         let (most, number) = match reasoning {
             Reasoning::Off | Reasoning::Budget(0) => (Effort::None, None),

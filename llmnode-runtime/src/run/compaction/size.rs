@@ -1,9 +1,9 @@
 //! How many tokens a conversation has: as the provider counted them, and beyond
 //! that by estimate.
 //!
-//! The estimate is of bytes, by four: low for code and for languages that are not
-//! English, high for long words. It decides only when a conversation is shortened,
-//! and after each answer what the provider has counted takes its place.
+//! The estimate is by bytes, whatever the model and the language. It decides only
+//! when a conversation is shortened, and after each answer what the provider has
+//! counted takes its place.
 
 use llmnode_model::{Attachment, Message, Request, ToolSpec};
 

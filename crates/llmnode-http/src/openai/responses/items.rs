@@ -132,7 +132,7 @@ pub(super) fn items<'a>(
                 {
                     set_mark(&mut content, mark.bytes);
                 }
-                // The API refuses a message without content.
+                // It says nothing.
                 if message.parts().next().is_none() {
                     continue;
                 }
@@ -172,8 +172,7 @@ pub(super) fn items<'a>(
     Ok((None, items))
 }
 
-/// What a tool returned, with the id of its call. Only with media is it a list: some
-/// servers of this API read texts alone.
+/// What a tool returned, with the id of its call: a text, and only with media a list.
 fn result<'a>(message: &'a Message, ids: &[Cow<'a, str>]) -> Result<Item<'a>, String> {
     let has_images = message.attachments().next().is_some();
     let output = match has_images {

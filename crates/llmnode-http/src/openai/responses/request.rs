@@ -256,8 +256,7 @@ fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
 }
 
 /// The tools that OpenAI is to find, those of one server in a namespace. A group of
-/// one tool is none, and neither is one with the name of a tool: the API refuses
-/// two things of one name.
+/// one tool needs no namespace, and one with the name of a tool cannot have it.
 fn deferred<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
     let mut groups: BTreeMap<&str, Vec<&ToolSpec>> = BTreeMap::new();
     for (tool, _) in prepared.deferred_tools() {
