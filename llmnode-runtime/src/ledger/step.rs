@@ -34,7 +34,7 @@ pub struct StepRecord {
     /// The time of these requests, from the start of each to the end of its
     /// validation. The times of concurrent requests add up.
     #[serde(rename = "asking_ms", with = "milliseconds")]
-    pub request_time: Duration,
+    pub asking: Duration,
     /// From its start to its end.
     #[serde(rename = "elapsed_ms", with = "milliseconds")]
     pub elapsed: Duration,
@@ -50,7 +50,7 @@ impl StepRecord {
             category: None,
             started,
             usage: Usage::default(),
-            request_time: Duration::ZERO,
+            asking: Duration::ZERO,
             elapsed: Duration::ZERO,
         }
     }

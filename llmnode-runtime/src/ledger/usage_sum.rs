@@ -22,7 +22,7 @@ pub struct UsageTotals {
     pub usage: Usage,
     /// The time from the start of each request to the end of validation; the times
     /// of concurrent requests add up.
-    pub request_time: Duration,
+    pub asking: Duration,
 }
 
 impl<'r> UsageSum<'r> {
@@ -37,7 +37,7 @@ impl<'r> UsageSum<'r> {
     pub(super) fn add(&self, attempt: &AttemptRecord) {
         let mut sum = lock(&self.sum);
         sum.usage.add(attempt);
-        sum.request_time = sum.request_time.saturating_add(attempt.elapsed);
+        sum.asking = sum.asking.saturating_add(attempt.elapsed);
         drop(sum);
         if let Some(parent) = self.parent {
             parent.add(attempt);

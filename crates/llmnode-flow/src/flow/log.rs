@@ -157,7 +157,7 @@ impl<'r> FlowRecorder<'r> {
         let now = self.now();
         record.category = category;
         record.usage = tallied.usage;
-        record.request_time = tallied.request_time;
+        record.asking = tallied.asking;
         record.elapsed = now.saturating_duration_since(began);
         if let Some((_, action)) = taken.first() {
             record.action.clone_from(action);

@@ -63,7 +63,7 @@ pub struct StepStats {
     pub usage: Usage,
     /// The time of these requests. The times of concurrent requests add up.
     #[serde(rename = "asking_ms", with = "milliseconds")]
-    pub request_time: Duration,
+    pub asking: Duration,
     /// The time from start to end, added up.
     #[serde(rename = "elapsed_ms", with = "milliseconds")]
     pub elapsed: Duration,

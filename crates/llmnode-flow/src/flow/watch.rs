@@ -196,7 +196,7 @@ impl StepStats {
             visits: 0,
             failures: 0,
             usage: Default::default(),
-            request_time: Duration::ZERO,
+            asking: Duration::ZERO,
             elapsed: Duration::ZERO,
         }
     }
@@ -207,7 +207,7 @@ impl StepStats {
             .failures
             .saturating_add(u64::from(step.category.is_some()));
         self.usage += step.usage;
-        self.request_time = self.request_time.saturating_add(step.request_time);
+        self.asking = self.asking.saturating_add(step.asking);
         self.elapsed = self.elapsed.saturating_add(step.elapsed);
     }
 }

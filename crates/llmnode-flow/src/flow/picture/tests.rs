@@ -218,7 +218,7 @@ fn taken(position: &[&'static str], visits: u64, failures: u64, tokens: u64) -> 
         visits,
         failures,
         usage: Default::default(),
-        request_time: Duration::ZERO,
+        asking: Duration::ZERO,
         elapsed: Duration::from_millis(1234),
     };
     stats.usage.total.known = tokens;
