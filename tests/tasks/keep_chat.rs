@@ -13,7 +13,7 @@ struct Answer {
     question: String,
 }
 
-/// Shows the answer while it is written. Without a question, it goes on with the one that got no answer.
+/// Shows the answer while it is written. `None` goes on with the last question, if it got no answer.
 async fn answer(
     run: &Run,
     chat: &Chat,
@@ -24,6 +24,7 @@ async fn answer(
         Some(_) => None,
         None => chat.unfinished().await?,
     };
+    // The first message of a turn is its question.
     let asked = unfinished
         .as_ref()
         .map(|turn| turn.messages()[0].content.clone());
@@ -39,6 +40,7 @@ async fn answer(
     while let Some(event) = stream.next().await {
         match event {
             Event::Text(text) => show(&text),
+            // The connection broke, say: the model begins the answer anew.
             Event::Restarted { .. } => show("\n(once more)\n"),
             _ => {}
         }
@@ -54,6 +56,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{:?}: {}", one.message.role, one.message.content);
     }
     for line in std::io::stdin().lines() {
+        // Enter alone goes on with the last question.
         let question = Some(line?).filter(|line| !line.is_empty());
         match answer(&run, &chat, question, |text| print!("{text}")).await {
             Ok(()) => println!(),

@@ -41,7 +41,7 @@ async fn sort<'a>(
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let text = std::fs::read_to_string("letters.txt")?; // a letter a line
-    // A price of your own, in dollars; `Prices::open` reads a list.
+    // Dollars for a million tokens of prompts, and of answers. `Prices::open` reads a list.
     let prices = Prices::new().model(
         std::env::var("OPENAI_MODEL")?,
         Price::per_million(0.25, 2.0),
@@ -66,7 +66,7 @@ async fn a_second_process_asks_only_for_what_is_left() -> Result<(), Box<dyn std
     let letters = ["The roof leaks!", "Your bill is wrong."];
     let prices = || Prices::new().model("test", Price::per_million(0.25, 2.0));
 
-    // The first process is stopped by a key that is no longer valid.
+    // The first process is stopped by a key that is no longer valid. An output that is no object is asked for as a `value`.
     let model = ScriptedModel::new().named("test").otherwise(|request| {
         match request.messages[0].content.contains("roof") {
             true => Reply::text(r#"{"value": "Repairs"}"#),
