@@ -23,7 +23,7 @@ struct Answer {
     letter: String,
 }
 
-/// Asks, or goes on with what a person has decided. `None`: a call waits, and the file has it.
+/// Asks the model, or goes on with what a person has decided. `None`: a tool waits for a person, and the file has all.
 async fn answer(
     run: &Run,
     node: Answer,
@@ -45,12 +45,12 @@ async fn answer(
     for call in paused.waiting() {
         println!("May I call {} with {}?", call.name, call.arguments);
     }
-    // The node is kept beside it: the call that goes on needs the same values.
+    // The node is kept beside it: `approve` needs the same values.
     std::fs::write(file, serde_json::to_string(&(node, paused))?)?;
     Ok(None)
 }
 
-/// Decides all calls that wait, and goes on. This may be days later, in another process.
+/// Decides about all tools that wait, and goes on. This may be days later, in another process.
 async fn decide(run: &Run, yes: bool, file: &Path) -> Result<Option<String>, Box<dyn Error>> {
     let stored = std::fs::read_to_string(file)?;
     let (node, mut paused): (Answer, Paused) = serde_json::from_str(&stored)?;

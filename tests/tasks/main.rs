@@ -118,7 +118,7 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
     (
         include_str!("../../docs/tools.md"),
         include_str!("many_tools.rs"),
-        "and defer them:\n\n```rust,no_run\n",
+        "the others by a search:\n\n```rust,no_run\n",
     ),
 ];
 
