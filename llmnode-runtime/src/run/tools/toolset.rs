@@ -263,9 +263,11 @@ impl Toolset {
     /// `call_tool`. Anthropic, and OpenAI by the Responses API, search themselves
     /// at their own hosts.
     ///
-    /// With fewer than 20 tools, or with tools whose descriptions and schemas have
-    /// less than about 800 tokens together (a tenth of the smallest windows), all
-    /// are listed, since a search would cost more. Default: all tools are listed.
+    /// All are listed if there are fewer than 20 tools, since a search would cost
+    /// more, or if descriptions and schemas of the deferred ones take less than a
+    /// tenth of the model's window: the one that
+    /// [`Settings::window`](crate::Settings::window) or the prices state, else of
+    /// 8,192 tokens. Default: all tools are listed.
     ///
     /// # Errors
     /// A call is a `config_error` if a tool or the output is itself called
