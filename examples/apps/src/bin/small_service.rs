@@ -44,8 +44,12 @@ fn status(category: Category) -> StatusCode {
     match category {
         Category::ContextLengthError => StatusCode::PAYLOAD_TOO_LARGE,
         Category::Refusal | Category::ContentFilter => StatusCode::UNPROCESSABLE_ENTITY,
-        Category::RateLimitError => StatusCode::SERVICE_UNAVAILABLE,
-        Category::ServerError | Category::Network => StatusCode::BAD_GATEWAY,
+        Category::RateLimitError | Category::QuotaError | Category::LimitExceeded => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
+        Category::ServerError | Category::Network | Category::SchemaError => {
+            StatusCode::BAD_GATEWAY
+        }
         Category::Timeout => StatusCode::GATEWAY_TIMEOUT,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     }
