@@ -20,16 +20,16 @@ struct Ask<'a> {
 }
 
 struct Office {
-    rules: String, // some thousand tokens
+    rules: String, // a few thousand tokens
 }
 
-/// A map: its first letter goes alone and pays for the rules, the others read them.
+/// A map: its first letter goes alone and pays for the rules. The others find them in the cache.
 async fn sort(run: &Run<Office>, letters: &[&str]) -> Result<Vec<String>, NodeError> {
     let nodes = letters.iter().map(|letter| Sort { letter });
     run.map(nodes).try_all().await
 }
 
-/// A chat: each turn reads all turns before it. What was lost is named.
+/// A chat: each turn finds all turns before it in the cache. If it does not, `cache_lost` says why.
 async fn ask(
     run: &Run<Office>,
     earlier: &[Message],
