@@ -932,9 +932,9 @@ pub mod prelude {
     #[cfg(feature = "openai")]
     pub use crate::OpenAi;
     pub use crate::{
-        Action, Approval, AttemptInfo, BoxError, Category, ChatModel, Cx, Event, Invalid, Limits,
-        Message, NodeError, Price, Prices, Reply, Run, ScriptedModel, Settings, Toolset, llm_node,
-        llm_output, tool, validate,
+        Action, Approval, AttemptInfo, BoxError, Category, ChatModel, Cx, Event, Group, Invalid,
+        Limits, Message, NodeError, Price, Prices, Reply, Run, ScriptedModel, Settings, Toolset,
+        llm_node, llm_output, tool, validate,
     };
     /// ```
     /// use llmnode::prelude::*;

@@ -2,7 +2,6 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use llmnode::Group;
 use llmnode::prelude::*;
 
 /// Where a letter goes.

@@ -1,4 +1,3 @@
-use llmnode::Event;
 use llmnode::chats::{Chat, Conversations};
 use llmnode::prelude::*;
 
@@ -73,10 +72,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 async fn an_error_in_the_middle_loses_nothing() -> Result<(), NodeError> {
     let model = ScriptedModel::new()
         .reply(Reply::text("").call("search", serde_json::json!({"word": "Sea"})))
-        .reply(Reply::error(llmnode::ModelError::new(
-            Category::QuotaError,
-            "no credit",
-        )))
+        .reply(Reply::failure(Category::QuotaError))
         .reply("The Sea Around Us.");
     let run = Run::new(model.clone());
     let chat = Conversations::in_memory().open("me/1").await?;

@@ -1,4 +1,3 @@
-use llmnode::Toolset;
 use llmnode::prelude::*;
 use serde_json::{Value, json};
 

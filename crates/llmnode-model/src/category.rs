@@ -122,6 +122,19 @@ impl Category {
 }
 
 /// A group of categories, by what can follow.
+///
+/// ```
+/// # use llmnode_model as llmnode;
+/// use llmnode::{Category, Group};
+///
+/// /// Whether the same request may succeed later.
+/// fn may_succeed_later(category: Category) -> bool {
+///     category.group() == Group::Transport
+/// }
+///
+/// assert!(may_succeed_later(Category::Network));
+/// assert!(!may_succeed_later(Category::ApiKeyError));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Group {

@@ -1,6 +1,5 @@
 //! A refund that a person approves, on Restate. `docs/many-machines.md` has the commands.
 
-use llmnode::Approval;
 use llmnode::prelude::*;
 use llmnode_restate::{Client, Decision, Outcome, Worker};
 use serde::{Deserialize, Serialize};
