@@ -46,6 +46,7 @@ use super::warm_up::{self, WarmUp};
 use crate::error::NodeError;
 use crate::ledger::{Recorder, RunRecorder};
 use crate::limits::{CallLimits, Deadline, Limits, MapLimits, PriorSpend, is_of_map};
+use crate::node::Node;
 use crate::pause::Unfinished;
 use crate::settings::{Settings, setters};
 use crate::text::impl_debug;
@@ -557,7 +558,7 @@ where
                 control.end(&error);
             }
             unfinished = match N::FACTS.idempotent {
-                true => unfinished_agent(&error, &node.name()),
+                true => unfinished_agent(&error, &node),
                 false => None,
             };
             let failed = FailedCall {
@@ -577,10 +578,11 @@ where
 }
 
 /// An agent goes on behind its tools, of which none runs twice. `None`: the call begins
-/// anew.
-fn unfinished_agent(error: &NodeError, node: &str) -> Option<Unfinished> {
+/// anew. The node's name is code of the program, so it is asked only when an agent
+/// has left something.
+fn unfinished_agent<N: Node>(error: &NodeError, node: &N) -> Option<Unfinished> {
     let agent = error.own_unfinished::<Unfinished>()?;
-    if agent.node() != node {
+    if agent.node() != node.name() {
         return None;
     }
     Some(agent.clone())

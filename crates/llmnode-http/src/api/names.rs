@@ -67,11 +67,8 @@ impl PreparedRequest<'_> {
         if message.role == Role::Assistant && is_json(&message.content) {
             answer = self.answer(Names::OfWire);
         }
-        let has_renamed_call = message
-            .calls()
-            .iter()
-            .any(|call| self.arguments(&call.name, Names::OfWire).is_some());
-        if answer.is_none() && !has_renamed_call {
+        let is_renamed = |call: &ToolCall| self.arguments(&call.name, Names::OfWire).is_some();
+        if answer.is_none() && !message.calls().iter().any(is_renamed) {
             return message;
         }
         let mut calls: Vec<ToolCall> = Vec::with_capacity(message.calls().len());

@@ -51,8 +51,8 @@ const MOST: u64 = 150_000;
 /// # }
 /// ```
 ///
-/// [`CallReport::compacted`]: crate::CallReport::compacted [`Settings::window`]:
-/// crate::Settings::window
+/// [`CallReport::compacted`]: crate::CallReport::compacted
+/// [`Settings::window`]: crate::Settings::window
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[must_use = "rules do nothing until a node has them"]
 pub struct Compact {

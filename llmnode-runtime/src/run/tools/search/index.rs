@@ -145,8 +145,7 @@ impl Index {
         let without_word = tools - with_word;
         let rarity = (1.0 + (without_word + 0.5) / (with_word + 0.5)).ln();
         for Posting { tool, count } in postings {
-            let relative_length = self.lengths[*tool] / self.mean_length;
-            let length = 1.0 - LENGTH + LENGTH * relative_length;
+            let length = 1.0 - LENGTH + LENGTH * self.lengths[*tool] / self.mean_length;
             let frequency = count * (SATURATION + 1.0) / (count + SATURATION * length);
             let score = weight * rarity * frequency;
             let best = to.entry(*tool).or_default();
