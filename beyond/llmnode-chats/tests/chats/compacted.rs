@@ -84,30 +84,32 @@ fn next_page(request: &Request) -> u64 {
 
 /// Reads as many pages as the question says, and refuses what is longer than its window.
 fn model(window: u64) -> FnModel {
-    FnModel::new(move |request| {
-        let input = tokens(request);
-        if input > window {
-            let said = "the request exceeds the available context size";
-            return Reply::error(ModelError::new(Category::ContextLengthError, said));
-        }
-        let reply = if is_summing_up(request) {
-            let data = json!({"binding": [RULE], "done": ["read pages"], "open": [], "facts": []});
-            Reply::json(data)
-        } else {
-            let question = request.messages.iter().rev();
-            let question = question
-                .map(|one| &one.content)
-                .find(|text| text.starts_with("Read"));
-            let pages = question.and_then(|text| text.split(' ').nth(1)?.parse().ok());
-            match next_page(request) {
-                page if page < pages.unwrap_or(0) => {
-                    Reply::text("").call("read", json!({"page": page}))
-                }
-                _ => Reply::text("Done."),
+    FnModel::new(move |request| answer(request, window))
+}
+
+fn answer(request: &Request, window: u64) -> Reply {
+    let input = tokens(request);
+    if input > window {
+        let said = "the request exceeds the available context size";
+        return Reply::error(ModelError::new(Category::ContextLengthError, said));
+    }
+    let reply = if is_summing_up(request) {
+        let data = json!({"binding": [RULE], "done": ["read pages"], "open": [], "facts": []});
+        Reply::json(data)
+    } else {
+        let question = request.messages.iter().rev();
+        let question = question
+            .map(|one| &one.content)
+            .find(|text| text.starts_with("Read"));
+        let pages = question.and_then(|text| text.split(' ').nth(1)?.parse().ok());
+        match next_page(request) {
+            page if page < pages.unwrap_or(0) => {
+                Reply::text("").call("read", json!({"page": page}))
             }
-        };
-        reply.usage(TokenUsage::new(input, 20))
-    })
+            _ => Reply::text("Done."),
+        }
+    };
+    reply.usage(TokenUsage::new(input, 20))
 }
 
 async fn say(model: &FnModel, chat: &Chat, question: &str) {
@@ -485,5 +487,48 @@ async fn a_row_that_cannot_be_used_costs_one_summary_and_not_one_a_turn() {
                 assert_eq!(paid[turn], 0, "{name}, {damage}: {paid:?}");
             }
         }
+    }
+}
+
+/// The turn has what the row said, from before.
+#[tokio::test]
+async fn a_turn_goes_on_though_a_row_that_it_stands_on_was_damaged_meanwhile() {
+    let folder = Folder::new("covers-goes-on");
+    for (name, chats) in stores(&folder).await {
+        let chat = summed_up(&chats).await;
+        let failing = FnModel::new(|request| match next_page(request) {
+            3 => Reply::failure(Category::BadRequest),
+            _ => answer(request, WINDOW),
+        });
+        let error = fails(&failing, &chat, "Read 5 pages.").await;
+        let unfinished = error.unfinished().unwrap();
+        let body = |body: &str| body[..body.len() / 2].to_owned();
+        let damaged = Damaged { chat, body };
+        let resumed = model(WINDOW);
+        let run = Run::new(resumed.clone());
+        let node = Read {
+            question: "Read 5 pages.",
+            tools: tools(),
+        };
+        let call = run.call(&node).conversation(&damaged).resume(unfinished);
+        assert_eq!(call.await.unwrap(), "Done.", "{name}");
+        assert_eq!(resumed.requests().len(), 3, "{name}: two pages are left");
+        for turn in 0..3 {
+            let model = model(WINDOW);
+            let run = Run::new(model.clone());
+            let question = &format!("Read 1 page, {turn}.");
+            let node = Read {
+                question,
+                tools: tools(),
+            };
+            let call = run.call(&node).conversation(&damaged);
+            assert_eq!(call.await.unwrap(), "Done.", "{name}, {turn}");
+            assert_eq!(summaries(&model), 0, "{name}, {turn}");
+            for request in model.requests() {
+                assert_eq!(summaries_in(&request), 1, "{name}, {turn}");
+            }
+        }
+        let history = damaged.chat.history().await.unwrap();
+        assert_eq!(history.len(), 82 + 12 + 3 * 4, "{name}");
     }
 }

@@ -10,7 +10,8 @@
 //! left. A row that cannot be used (another program has written it, or it was
 //! damaged) is never changed: a fork may share it. The next row that is written
 //! says which one it stands on instead, so that what is missing costs one summary,
-//! and not one in each turn.
+//! and not one in each turn. A turn that goes on may have what such a row said,
+//! from before: it writes that anew, behind all rows that there are.
 
 use serde::{Deserialize, Serialize};
 
@@ -95,9 +96,18 @@ fn chain(
 }
 
 /// What a store keeps of compactions of which it has the first ones, as a chain
-/// among so many rows. From the first one on that cannot be kept, none is.
-pub(super) fn written(done: &[Compaction], earlier: &Chain, rows: usize) -> Vec<Covers> {
+/// among these rows, for a history of so many messages. From the first one on that
+/// cannot be kept, none is.
+pub(super) fn written(
+    done: &[Compaction],
+    earlier: &Chain,
+    rows: usize,
+    history: usize,
+) -> Vec<Covers> {
     let mut covers = Vec::with_capacity(done.len());
+    // Behind all rows of the history, since rows are known by their places, and a
+    // store has no two at one place.
+    let first = history as u64 + 1;
     let mut sent = Sent::default();
     for (at, compaction) in done.iter().enumerate() {
         let Some(numbers) = sent.compact(compaction) else {
@@ -114,7 +124,7 @@ pub(super) fn written(done: &[Compaction], earlier: &Chain, rows: usize) -> Vec<
             break;
         };
         covers.push(Covers {
-            messages: compaction.length as u64,
+            messages: first.max(compaction.length as u64),
             first: numbers.first,
             last: numbers.last,
             body,
@@ -256,7 +266,7 @@ mod tests {
     }
 
     fn all_written(done: &[Compaction]) -> Vec<Covers> {
-        written(done, &Chain::default(), 0)
+        written(done, &Chain::default(), 0, 0)
     }
 
     #[test]
@@ -276,10 +286,10 @@ mod tests {
         let earlier = read(&covers, 12);
         assert_eq!((earlier.done.len(), earlier.newest), (2, 2));
         assert!(behind(&done, &earlier.done).is_some_and(<[_]>::is_empty));
-        assert!(written(&done, &earlier, 2).is_empty());
+        assert!(written(&done, &earlier, 2, 12).is_empty());
         // A fork has the first one alone.
         let earlier = read(&covers[..1], 10);
-        assert_eq!(written(&done, &earlier, 1), covers[1..]);
+        assert_eq!(written(&done, &earlier, 1, 10), covers[1..]);
     }
 
     #[test]
@@ -300,13 +310,34 @@ mod tests {
             // found by the turn behind it.
             let mut next = earlier.done.clone();
             next.push(summary(14, vec![edit(2, 5, &["three"])]));
-            covers.extend(written(&next, &earlier, 2));
+            covers.extend(written(&next, &earlier, 2, 12));
             let earlier = read(&covers, 14);
             assert_eq!((earlier.done.len(), earlier.newest), (2, 3), "{damage}");
             assert_eq!(earlier.unusable, None, "it is said once");
             next.push(summary(20, vec![edit(0, 1, &["four"])]));
-            covers.extend(written(&next, &earlier, 3));
+            covers.extend(written(&next, &earlier, 3, 14));
             assert_eq!(read(&covers, 20).done.len(), 3);
+        }
+    }
+
+    /// A turn that began before the rows were damaged has what they said, and its own.
+    #[test]
+    fn what_a_damaged_row_said_is_written_behind_all_rows() {
+        let done = nested();
+        let mut whole = done.clone();
+        whole.push(summary(20, vec![edit(0, 1, &["three"])]));
+        for damaged in [0, 1] {
+            let mut covers = all_written(&done);
+            covers[damaged].body = "{".to_owned();
+            let earlier = read(&covers, 12);
+            assert_eq!(earlier.done.len(), damaged);
+            covers.extend(written(&whole, &earlier, 2, 12));
+            assert!(covers[2..].iter().all(|one| one.messages > 12));
+            assert!(covers.is_sorted_by_key(|one| one.messages));
+            let read = read(&covers, 20);
+            assert_eq!(read.unusable, None);
+            assert!(behind(&whole, &read.done).is_some_and(<[_]>::is_empty));
+            assert_eq!(read.done.len(), whole.len());
         }
     }
 

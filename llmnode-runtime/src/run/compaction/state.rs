@@ -461,7 +461,7 @@ impl Compacting {
         if covers::behind(&done, &earlier.done).is_none_or(<[_]>::is_empty) {
             return Vec::new();
         }
-        let mut covers = covers::written(&done, &earlier, before.len());
+        let mut covers = covers::written(&done, &earlier, before.len(), history);
         covers.retain(|one| one.messages <= messages as u64);
         covers
     }
