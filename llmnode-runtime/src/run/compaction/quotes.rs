@@ -36,6 +36,8 @@ const SHOWN: usize = 80;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sources {
     texts: Arc<[Source]>,
+    /// What the program wrote of the part that is summed up, or what a summary in it quotes.
+    of_part: Arc<[String]>,
 }
 
 #[derive(Clone, Debug)]
@@ -65,6 +67,23 @@ impl Sources {
         }
         Sources {
             texts: texts.into(),
+            of_part: Arc::default(),
+        }
+    }
+
+    /// The same for one part: its own sentences are what its summary is most likely to quote.
+    pub(in crate::run) fn of_part(&self, part: &[Message]) -> Self {
+        let mut of_part = Vec::new();
+        for message in part {
+            if is_summary(message) {
+                of_part.extend(quotes_in(message));
+            } else if is_of_program(message) {
+                of_part.push(without_fences(&message.content));
+            }
+        }
+        Sources {
+            texts: Arc::clone(&self.texts),
+            of_part: of_part.into(),
         }
     }
 
@@ -93,24 +112,32 @@ impl Sources {
         violations
     }
 
-    /// Sentences that may be quoted, the newest first where not all of them have room in a schema.
+    /// Sentences that may be quoted. Where not all of them have room in a schema, those of the part come first, and the newest before
+    /// the oldest.
     fn sentences(&self) -> BTreeSet<String> {
+        let questions = self.texts.iter().filter(|source| source.is_question);
+        let questions: Vec<&str> = questions.map(|source| &*source.text).collect();
+        let of_part = self.of_part.iter().rev().map(String::as_str);
+        let all = self.texts.iter().rev().map(|source| &*source.text);
         let mut room = MOST_OF_SENTENCES;
-        let mut all = BTreeSet::new();
-        let others = self.texts.iter().filter(|source| !source.is_question);
-        for source in others.rev() {
-            for sentence in sentences(&source.text) {
-                if !has_enough_words(sentence) || all.contains(sentence) {
+        let mut kept = BTreeSet::new();
+        for text in of_part.chain(all).filter(|text| !questions.contains(text)) {
+            for sentence in sentences(text) {
+                if !has_enough_words(sentence) || kept.contains(sentence) {
                     continue;
                 }
                 let Some(left) = room.checked_sub(sentence.len()) else {
                     continue;
                 };
+                // A summary may quote the beginning of one.
+                let Ok(whole) = self.find(sentence) else {
+                    continue;
+                };
                 room = left;
-                all.insert(sentence.to_owned());
+                kept.insert(whole.to_owned());
             }
         }
-        all
+        kept
     }
 
     /// The quotes of a summary as the program wrote them. Others are left out.
@@ -301,6 +328,7 @@ fn begins_anew(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::program::HEADING;
     use super::*;
     use crate::run::feedback::ANSWER_NOW;
 
@@ -399,6 +427,34 @@ mod tests {
         let all = sources(&texts).sentences();
         assert!(all.contains("This is message 1999.") && !all.contains("This is message 0."));
         assert!(all.iter().map(String::len).sum::<usize>() <= MOST_OF_SENTENCES);
+    }
+
+    /// An old part is not asked to quote what was said long after it.
+    #[test]
+    fn the_sentences_of_the_part_come_before_newer_ones() {
+        let rule = "Never ship before Friday.";
+        let mut messages = vec![Message::user(rule)];
+        for number in 1..2_000 {
+            messages.push(Message::user(format!("This is message {number}.")));
+        }
+        let question = messages.last();
+        let whole = Sources::of(&messages, question);
+        let summary = format!("{HEADING}\n\n> {rule}\n\n> Something invented by nobody.");
+        let mut part = vec![Message::user(summary)];
+        part.extend_from_slice(&messages[1..200]);
+        part.push(Message::assistant("This is an answer."));
+        part.extend(question.cloned());
+        let sentences = whole.of_part(&part).sentences();
+        for message in &messages[..200] {
+            assert!(sentences.contains(&message.content), "{message:?}");
+        }
+        let has = |number| sentences.contains(&format!("This is message {number}."));
+        assert!(has(1_998), "then the newest");
+        assert!(!has(1_999), "the question");
+        assert!(!has(500));
+        assert!(!sentences.contains("This is an answer."));
+        assert!(!sentences.contains("Something invented by nobody."));
+        assert!(sentences.iter().map(String::len).sum::<usize>() <= MOST_OF_SENTENCES);
     }
 
     #[test]

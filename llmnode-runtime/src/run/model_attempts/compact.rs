@@ -111,7 +111,8 @@ impl ModelAttempts<'_, '_> {
         for piece in &task.pieces {
             let part = Transcript::of(piece);
             let context = &self.plan.context;
-            let Some(summing_up) = self.node.sum_up(part, task.sources.clone(), context) else {
+            let sources = task.sources.of_part(piece);
+            let Some(summing_up) = self.node.sum_up(part, sources, context) else {
                 return Err(String::new());
             };
             let of_piece = summing_up.await.map_err(|error| error.to_string())?;
