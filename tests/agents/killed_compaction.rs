@@ -87,6 +87,11 @@ fn sent(journal: &Path) -> BTreeMap<usize, Vec<String>> {
     sent
 }
 
+/// From one moment to the next: the third one by default, since each is two processes. With `LLMNODE_STEP=1`, there are all.
+pub(crate) fn step() -> usize {
+    std::env::var("LLMNODE_STEP").map_or(3, |step| step.parse().unwrap())
+}
+
 #[tokio::test]
 async fn killed_at_each_record_an_agent_leaves_out_the_same() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
@@ -133,8 +138,7 @@ async fn killed_at_each_record_an_agent_leaves_out_the_same() {
         if !was_killed {
             break;
         }
-        // Every third moment, since each is two processes.
-        moment += 3;
+        moment += step();
     }
     assert!(moment > 60, "{moment}");
     assert!(

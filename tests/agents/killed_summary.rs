@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::compacted::small;
 use crate::killed::killing::{self, Killing};
+use crate::killed_compaction::step;
 
 const RULE: &str = "Never ship before Friday.";
 const PAGES: u64 = 24;
@@ -206,8 +207,7 @@ async fn killed_at_each_record_an_agent_sends_the_same_summary() {
         if !was_killed {
             break;
         }
-        // Every third moment, since each is two processes.
-        moment += 3;
+        moment += step();
     }
     assert!(moment > 60, "{moment}");
     assert!(
