@@ -17,6 +17,7 @@ mod kills;
 mod mends;
 mod money;
 mod once;
+mod plain;
 #[cfg(unix)]
 mod real;
 #[allow(dead_code, reason = "the tests of the runtime need more of it")]
