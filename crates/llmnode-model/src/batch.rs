@@ -39,10 +39,8 @@ pub struct BatchOrder {
     pub api: &'static str,
     /// As of its lines.
     pub model: String,
-    /// Its lines. Whoever writes the [body](Self::body) takes them.
-    pub lines: Vec<OrderLine>,
-    /// The whole order, once it is written: it may be sent again.
-    pub body: Option<Arc<Vec<u8>>>,
+    /// Its lines. What sends them shares them, since they may be sent again.
+    pub lines: Arc<Vec<OrderLine>>,
     /// When the provider may delete the order's files, in seconds from now.
     pub expires_after: u64,
 }
@@ -179,7 +177,7 @@ pub trait BatchWire: Send + Sync {
     /// As of a request.
     fn upload<'a>(
         &'a self,
-        order: &'a mut BatchOrder,
+        order: &'a BatchOrder,
     ) -> BoxFuture<'a, Result<Option<String>, ModelError>>;
 
     /// Creates the batch, and returns its id. `file`: what [`upload`](Self::upload) returned.
@@ -188,7 +186,7 @@ pub trait BatchWire: Send + Sync {
     /// As of a request.
     fn create<'a>(
         &'a self,
-        order: &'a mut BatchOrder,
+        order: &'a BatchOrder,
         file: Option<&'a str>,
     ) -> BoxFuture<'a, Result<String, ModelError>>;
 

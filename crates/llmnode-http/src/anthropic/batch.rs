@@ -23,7 +23,7 @@ use crate::api::inner::Inner;
 use crate::api::prepared_request::RequestContext;
 use crate::batch::exchange::Exchange;
 use crate::batch::list::{MOST_PAGES, too_many_pages};
-use crate::batch::order::order_body;
+use crate::batch::order::Frame;
 use crate::batch::results::LineResults;
 use crate::http::retry_after::rfc3339;
 
@@ -57,12 +57,20 @@ pub(super) fn batch_api(inner: &Arc<Inner>) -> Option<Arc<dyn BatchWire>> {
 
 impl AnthropicBatches {
     /// One request has all lines. The API has no field for a name of ours.
-    async fn create(&self, order: &mut BatchOrder) -> Result<String, ModelError> {
-        let body = order_body(order, r#"{"requests":["#, "]}", |line| {
-            format!(r#"{{"custom_id":"{}","params":"#, line.id)
-        });
+    async fn create(&self, order: &BatchOrder) -> Result<String, ModelError> {
+        let frame = Frame {
+            begin: r#"{"requests":["#.to_owned(),
+            before_id: r#"{"custom_id":""#,
+            before_body: r#"","params":"#.to_owned(),
+            behind_body: "}",
+            between_lines: ",",
+            end: "]}".to_owned(),
+        };
         let url = self.inner.batch_url("/v1/messages/batches", "")?;
-        let batch = self.inner.exchange(Exchange::post(url, body)).await?;
+        let batch = self
+            .inner
+            .exchange(Exchange::post(url, frame.around(order)))
+            .await?;
         let id = batch["id"].as_str().filter(|id| !id.is_empty());
         id.map(str::to_owned).ok_or_else(|| {
             ModelError::new(Category::BadResponse, "the batch has no id in the answer")
@@ -265,14 +273,14 @@ impl BatchWire for AnthropicBatches {
     /// batch.
     fn upload<'a>(
         &'a self,
-        _: &'a mut BatchOrder,
+        _: &'a BatchOrder,
     ) -> BoxFuture<'a, Result<Option<String>, ModelError>> {
         Box::pin(std::future::ready(Ok(None)))
     }
 
     fn create<'a>(
         &'a self,
-        order: &'a mut BatchOrder,
+        order: &'a BatchOrder,
         _: Option<&'a str>,
     ) -> BoxFuture<'a, Result<String, ModelError>> {
         Box::pin(self.create(order))

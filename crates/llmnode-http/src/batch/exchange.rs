@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::api::ask::{unsent, without_secrets};
 use crate::api::inner::Inner;
 use crate::api::response_head::ResponseHead;
-use crate::http::body::RequestBody;
+use crate::http::body::{Content, RequestBody};
 use crate::http::client::{Request, Response};
 use crate::http::endpoint::shown;
 use crate::http::error_body::ErrorBody;
@@ -36,7 +36,7 @@ pub(crate) struct Exchange {
     pub(crate) method: Method,
     pub(crate) url: Url,
     pub(crate) content_type: &'static str,
-    pub(crate) body: Bytes,
+    pub(crate) body: Content,
 }
 
 impl Exchange {
@@ -46,7 +46,7 @@ impl Exchange {
             method: Method::GET,
             url,
             content_type: "application/json",
-            body: Bytes::new(),
+            body: Bytes::new().into(),
         }
     }
 
@@ -58,16 +58,16 @@ impl Exchange {
     }
 
     /// A body that is JSON already.
-    pub(crate) fn post(url: Url, body: Bytes) -> Self {
+    pub(crate) fn post(url: Url, body: impl Into<Content>) -> Self {
         Exchange {
             method: Method::POST,
-            body,
+            body: body.into(),
             ..Exchange::get(url)
         }
     }
 
     pub(crate) fn post_json(url: Url, body: &Value) -> Self {
-        Exchange::post(url, body.to_string().into())
+        Exchange::post(url, Bytes::from(body.to_string()))
     }
 }
 
@@ -95,7 +95,7 @@ impl Inner {
             HeaderValue::from_static(exchange.content_type),
         );
         let begun = Arc::new(AtomicBool::new(false));
-        let mut request = Request::new(RequestBody::new(exchange.body, Arc::clone(&begun)));
+        let mut request = Request::new(RequestBody::of(exchange.body, Arc::clone(&begun)));
         *request.method_mut() = exchange.method;
         *request.uri_mut() = exchange.url.to_uri();
         *request.headers_mut() = map;

@@ -19,7 +19,7 @@ use crate::api::inner::Inner;
 use crate::api::prepared_request::RequestContext;
 use crate::batch::exchange::Exchange;
 use crate::batch::list::{MOST_PAGES, percent_encoded, too_many_pages};
-use crate::batch::order::order_body;
+use crate::batch::order::Frame;
 use crate::http::retry_after::rfc3339;
 
 const API: &str = "generateContent";
@@ -41,17 +41,24 @@ pub(super) fn batch_api(inner: &Arc<Inner>) -> Option<Arc<dyn BatchWire>> {
 
 impl GeminiBatches {
     /// The model is in the path, so an order is for one model.
-    async fn create(&self, order: &mut BatchOrder) -> Result<String, ModelError> {
-        let begin = format!(
-            r#"{{"batch":{{"displayName":{},"inputConfig":{{"requests":{{"requests":["#,
-            json!(order.name)
-        );
-        let body = order_body(order, &begin, "]}}}}", |line| {
-            format!(r#"{{"metadata":{{"key":"{}"}},"request":"#, line.id)
-        });
+    async fn create(&self, order: &BatchOrder) -> Result<String, ModelError> {
+        let frame = Frame {
+            begin: format!(
+                r#"{{"batch":{{"displayName":{},"inputConfig":{{"requests":{{"requests":["#,
+                json!(order.name)
+            ),
+            before_id: r#"{"metadata":{"key":""#,
+            before_body: r#""},"request":"#.to_owned(),
+            behind_body: "}",
+            between_lines: ",",
+            end: "]}}}}".to_owned(),
+        };
         let path = format!("/models/{}:batchGenerateContent", order.model);
         let url = self.inner.batch_url(&path, "")?;
-        let batch = self.inner.exchange(Exchange::post(url, body)).await?;
+        let batch = self
+            .inner
+            .exchange(Exchange::post(url, frame.around(order)))
+            .await?;
         name_of(&batch).ok_or_else(|| {
             ModelError::new(Category::BadResponse, "the batch has no name in the answer")
         })
@@ -225,14 +232,14 @@ impl BatchWire for GeminiBatches {
 
     fn upload<'a>(
         &'a self,
-        _: &'a mut BatchOrder,
+        _: &'a BatchOrder,
     ) -> BoxFuture<'a, Result<Option<String>, ModelError>> {
         Box::pin(std::future::ready(Ok(None)))
     }
 
     fn create<'a>(
         &'a self,
-        order: &'a mut BatchOrder,
+        order: &'a BatchOrder,
         _: Option<&'a str>,
     ) -> BoxFuture<'a, Result<String, ModelError>> {
         Box::pin(self.create(order))

@@ -1,6 +1,6 @@
 //! The bodies of requests and responses.
 //!
-//! A request's body is one buffer. A response's body is read by a task that may
+//! A request's body is one buffer, or pieces that are made as they are sent. A response's body is read by a task that may
 //! never have to wait: a server on the same machine can be faster than its answer
 //! is read. Then timers of the runtime would not be looked at, and a deadline
 //! around the read would not end it. So after so many bytes the reader waits for
@@ -19,17 +19,49 @@ use llmnode_model::internal::lock;
 
 use super::client_error::ClientError;
 
+/// A body that is too large to be in memory as a whole.
+#[cfg(feature = "batch")]
+pub(crate) trait Pieces: Send + Sync {
+    /// The next piece. `None`: that was the last one.
+    fn next_piece(&mut self) -> Option<Bytes>;
+
+    /// How many bytes are left.
+    fn left(&self) -> u64;
+}
+
+/// What a request sends.
+pub(crate) enum Content {
+    Whole(Bytes),
+    #[cfg(feature = "batch")]
+    Pieces(Box<dyn Pieces>),
+}
+
+impl From<Bytes> for Content {
+    fn from(bytes: Bytes) -> Content {
+        Content::Whole(bytes)
+    }
+}
+
 /// Notes its first read: only then does the request have a connection.
 pub(crate) struct RequestBody {
-    bytes: Option<Bytes>,
+    content: Content,
     begun: Arc<AtomicBool>,
 }
 
 impl RequestBody {
     pub(crate) fn new(bytes: Bytes, begun: Arc<AtomicBool>) -> RequestBody {
-        RequestBody {
-            bytes: Some(bytes).filter(|bytes| !bytes.is_empty()),
-            begun,
+        RequestBody::of(Content::Whole(bytes), begun)
+    }
+
+    pub(crate) fn of(content: Content, begun: Arc<AtomicBool>) -> RequestBody {
+        RequestBody { content, begun }
+    }
+
+    fn left(&self) -> u64 {
+        match &self.content {
+            Content::Whole(bytes) => bytes.len() as u64,
+            #[cfg(feature = "batch")]
+            Content::Pieces(pieces) => pieces.left(),
         }
     }
 }
@@ -43,15 +75,20 @@ impl Body for RequestBody {
         _: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         self.begun.store(true, Ordering::Relaxed);
-        Poll::Ready(self.bytes.take().map(|bytes| Ok(Frame::data(bytes))))
+        let piece = match &mut self.content {
+            Content::Whole(bytes) => Some(std::mem::take(bytes)).filter(|bytes| !bytes.is_empty()),
+            #[cfg(feature = "batch")]
+            Content::Pieces(pieces) => pieces.next_piece(),
+        };
+        Poll::Ready(piece.map(|bytes| Ok(Frame::data(bytes))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.bytes.is_none()
+        self.left() == 0
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
+        SizeHint::with_exact(self.left())
     }
 }
 

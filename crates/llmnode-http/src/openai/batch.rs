@@ -7,7 +7,6 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use bytes::Bytes;
 use llmnode_model::batch::{
     BatchBounds, BatchLine, BatchOrder, BatchRefusal, BatchResults, BatchStatus, BatchTraces,
     BatchWire, LineResponse, LineResult, MissingLines,
@@ -19,8 +18,9 @@ use crate::api::inner::Inner;
 use crate::api::prepared_request::RequestContext;
 use crate::batch::exchange::Exchange;
 use crate::batch::list::{MOST_PAGES, too_many_pages};
-use crate::batch::order::Shared;
+use crate::batch::order::Frame;
 use crate::batch::results::LineResults;
+use crate::http::body::Content;
 
 const CHAT: &str = "chat";
 const RESPONSES: &str = "responses";
@@ -71,20 +71,11 @@ impl OpenAiBatches {
         self.apis.endpoint()
     }
 
-    /// The body stays in the order, to be sent again if the connection breaks.
-    async fn upload(&self, order: &mut BatchOrder) -> Result<String, ModelError> {
-        let body = match &order.body {
-            Some(body) => Arc::clone(body),
-            None => {
-                let body = Arc::new(multipart(order));
-                order.body = Some(Arc::clone(&body));
-                body
-            }
-        };
+    async fn upload(&self, order: &BatchOrder) -> Result<String, ModelError> {
         let url = self.inner().batch_url("/files", "")?;
         let exchange = Exchange {
             content_type: "multipart/form-data; boundary=llmnode-5f1c0a9d7e3b",
-            ..Exchange::post(url, Bytes::from_owner(Shared(body)))
+            ..Exchange::post(url, multipart(order))
         };
         let file = self.inner().exchange(exchange).await?;
         id_of(&file, "the uploaded file")
@@ -195,42 +186,35 @@ fn endpoint(api: &str) -> &'static str {
     }
 }
 
-/// Takes the order's lines: each is in memory once.
 /// Written by hand, as it is the only form of a request that is no JSON.
-fn multipart(order: &mut BatchOrder) -> Vec<u8> {
-    let lines = std::mem::take(&mut order.lines);
-    let bytes: usize = lines.iter().map(|line| line.body.len() + 160).sum();
-    let mut body = Vec::with_capacity(bytes + 1_024);
+fn multipart(order: &BatchOrder) -> Content {
     let seconds = order.expires_after.clamp(3_600, LONGEST_LIFE).to_string();
     let fields = [
         ("purpose", "batch"),
         ("expires_after[anchor]", "created_at"),
         ("expires_after[seconds]", &*seconds),
     ];
+    let mut begin = String::new();
     for (name, value) in fields {
-        let field = format!(
+        begin.push_str(&format!(
             "--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"
-        );
-        body.extend_from_slice(field.as_bytes());
+        ));
     }
-    let head = format!(
+    begin.push_str(&format!(
         "--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"file\"; \
          filename=\"{}.jsonl\"\r\ncontent-type: application/jsonl\r\n\r\n",
         order.name
-    );
-    body.extend_from_slice(head.as_bytes());
+    ));
     let url = endpoint(order.api);
-    for line in lines {
-        let begin = format!(
-            r#"{{"custom_id":"{}","method":"POST","url":"{url}","body":"#,
-            line.id
-        );
-        body.extend_from_slice(begin.as_bytes());
-        body.extend_from_slice(&line.body);
-        body.extend_from_slice(b"}\n");
-    }
-    body.extend_from_slice(format!("\r\n--{BOUNDARY}--\r\n").as_bytes());
-    body
+    let frame = Frame {
+        begin,
+        before_id: r#"{"custom_id":""#,
+        before_body: format!(r#"","method":"POST","url":"{url}","body":"#),
+        behind_body: "}\n",
+        between_lines: "",
+        end: format!("\r\n--{BOUNDARY}--\r\n"),
+    };
+    frame.around(order)
 }
 
 fn id_of(value: &Value, what: &str) -> Result<String, ModelError> {
@@ -374,14 +358,14 @@ impl BatchWire for OpenAiBatches {
 
     fn upload<'a>(
         &'a self,
-        order: &'a mut BatchOrder,
+        order: &'a BatchOrder,
     ) -> BoxFuture<'a, Result<Option<String>, ModelError>> {
         Box::pin(async { self.upload(order).await.map(Some) })
     }
 
     fn create<'a>(
         &'a self,
-        order: &'a mut BatchOrder,
+        order: &'a BatchOrder,
         file: Option<&'a str>,
     ) -> BoxFuture<'a, Result<String, ModelError>> {
         Box::pin(async move { self.create(order, file.unwrap_or_default()).await })

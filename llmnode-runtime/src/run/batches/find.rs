@@ -96,11 +96,11 @@ mod tests {
             unreachable!()
         }
 
-        fn upload<'a>(&'a self, _: &'a mut BatchOrder) -> Asked<'a, Option<String>> {
+        fn upload<'a>(&'a self, _: &'a BatchOrder) -> Asked<'a, Option<String>> {
             unreachable!()
         }
 
-        fn create<'a>(&'a self, _: &'a mut BatchOrder, _: Option<&'a str>) -> Asked<'a, String> {
+        fn create<'a>(&'a self, _: &'a BatchOrder, _: Option<&'a str>) -> Asked<'a, String> {
             unreachable!()
         }
 

@@ -65,7 +65,9 @@ impl Group {
         self.api == api && self.model == model
     }
 
-    pub(super) fn park(&mut self, waiting: Waiting, body: Vec<u8>) {
+    pub(super) fn park(&mut self, waiting: Waiting, mut body: Vec<u8>) {
+        // As many wait as fit into the memory.
+        body.shrink_to_fit();
         self.waiting.push(ParkedLine { waiting, body });
     }
 

@@ -58,16 +58,15 @@ pub(super) async fn new_batch(pool: Arc<BatchPool>, order: NewOrder) {
         lines: &ids,
     });
     let planned = plan(&*recorder, &name, &mut waiting).await;
-    let mut order = BatchOrder {
+    let order = BatchOrder {
         name: name.clone(),
         api,
         model,
-        lines,
-        body: None,
+        lines: Arc::new(lines),
         expires_after,
     };
     let created = match planned {
-        Ok(()) => create(&pool, &*wire, &*recorder, &mut order).await,
+        Ok(()) => create(&pool, &*wire, &*recorder, &order).await,
         Err(failed) => Err(failed),
     };
     drop(order);
@@ -120,7 +119,7 @@ async fn create(
     pool: &BatchPool,
     wire: &dyn BatchWire,
     recorder: &dyn Recorder,
-    order: &mut BatchOrder,
+    order: &BatchOrder,
 ) -> Result<String, Failed> {
     let planned = SystemTime::now();
     let line = order.lines.first().map(|line: &OrderLine| line.id.clone());
@@ -156,7 +155,7 @@ async fn create(
 async fn create_once(
     pool: &BatchPool,
     wire: &dyn BatchWire,
-    order: &mut BatchOrder,
+    order: &BatchOrder,
     traces: &BatchTraces,
 ) -> Result<String, Failed> {
     let end = pool.clock.now().checked_add(pool.api.within);
