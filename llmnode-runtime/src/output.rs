@@ -33,7 +33,7 @@ use llmnode_reader::text::one_line;
 use llmnode_reader::{Flag, OutputSchema, Reader, Repair, Violation};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::validate::{Checks, Coverage, uncovered};
 
@@ -307,6 +307,28 @@ impl Untyped {
     pub(crate) fn value(&self, text: &str) -> Result<Value, Vec<Violation>> {
         (self.check)(text, &self.schema, Reader::new()).map(|answer| answer.value)
     }
+
+    /// The same for the arguments of a tool: `null` for one that may be left out, and takes no `null`, is as if it were left out.
+    /// Models write it often, and tools of the program's own read it so.
+    pub(crate) fn arguments(&self, text: &str) -> Result<Value, Vec<Violation>> {
+        self.value(text).or_else(|violations| {
+            let without = without_nulls(text, &violations);
+            let read = without.and_then(|without| self.value(&without).ok());
+            read.ok_or(violations)
+        })
+    }
+}
+
+/// An object without the members that are `null` and violate something. `None`: there are none.
+fn without_nulls(text: &str, violations: &[Violation]) -> Option<String> {
+    let mut members: Map<String, Value> = serde_json::from_str(text).ok()?;
+    let before = members.len();
+    members.retain(|name, value| {
+        !value.is_null() || !violations.iter().any(|violation| violation.path == *name)
+    });
+    (members.len() < before)
+        .then(|| serde_json::to_string(&members).ok())
+        .flatten()
 }
 
 impl ErasedForm for Untyped {

@@ -387,3 +387,37 @@ fn a_history_is_cut_at_whole_turns() {
         assert_eq!(history, whole[whole.len() - left..], "{newest}");
     }
 }
+
+/// Models write `null` for what may be left out, and other people's servers refuse it.
+#[tokio::test]
+async fn null_for_an_argument_that_may_be_left_out_is_left_out() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "a": {"type": "integer"},
+            "b": {"type": "boolean"},
+            "c": {"type": ["boolean", "null"]},
+        },
+        "required": ["a"],
+    });
+    let echo = |arguments: Value| async move { Ok::<_, BoxError>(arguments.to_string()) };
+    let tools = Toolset::new().json_function("echo", "Echoes.", schema, echo);
+    let calls = Reply::text("")
+        .call("echo", json!({"a": 1, "b": null, "c": null}))
+        .call("echo", json!({"a": 1, "b": true}))
+        .call("echo", json!({"a": null, "b": null}))
+        .call("echo", json!({"a": 1, "b": null, "d": 2, "c": "x"}));
+    let model = ScriptedModel::new().reply(calls).reply("Done.");
+    let agent = DynNode::builder("agent").text().tools(tools);
+    let ask = agent.build().unwrap().ask("Go.");
+    Run::new(model.clone()).call(&ask).await.unwrap();
+    let requests = model.requests();
+    let messages = requests.last().unwrap().messages.iter();
+    let told: Vec<&str> = messages
+        .filter(|message| message.answers().is_some())
+        .map(|message| &*message.content)
+        .collect();
+    assert_eq!(told[..2], [r#"{"a":1,"c":null}"#, r#"{"a":1,"b":true}"#]);
+    assert!(told[2].contains("- a: is null"), "{}", told[2]);
+    assert!(told[3].contains("- c: "), "{}", told[3]);
+}

@@ -132,7 +132,7 @@ impl Toolset {
         let spec = ToolSpec::new(name, description, Arc::clone(&parser.schema));
         self.add(
             spec,
-            FunctionTool::new(move |arguments, _| parser.value(arguments), function),
+            FunctionTool::new(move |arguments, _| parser.arguments(arguments), function),
         )
     }
 

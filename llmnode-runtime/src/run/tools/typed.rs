@@ -277,7 +277,7 @@ pub(super) fn parsed(parser: &Untyped, arguments: &str) -> Result<Value, Box<Too
         return Err(Box::new(no_object(arguments)));
     }
     parser
-        .value(arguments_or_none)
+        .arguments(arguments_or_none)
         .map_err(|violations| Box::new(refused(violations)))
 }
 
