@@ -79,6 +79,8 @@ pub(crate) struct Connection {
     pub(crate) current: Mutex<Option<Arc<Open>>>,
     /// The protocol's version that was last agreed on.
     pub(crate) version: RwLock<Option<String>>,
+    /// Some arguments are sent as headers, too, as the list of tools says.
+    pub(crate) arguments_in_headers: AtomicBool,
 }
 
 /// Why there is no connection.
@@ -108,8 +110,24 @@ impl Connection {
         let opened =
             opened.unwrap_or_else(|_| Err(self.timed_out("does not answer", self.connect_timeout)));
         let open = Arc::new(opened?);
+        self.learn_headers(&open).await;
         *current = Some(Arc::clone(&open));
         Ok(open)
+    }
+
+    /// rmcp takes from the list which arguments are sent as headers, too, for as long as a connection lasts. A server refuses calls
+    /// without them.
+    async fn learn_headers(&self, open: &Open) {
+        if !self.arguments_in_headers.load(Ordering::Relaxed) {
+            return;
+        }
+        let fetched = tool_list::fetch_tools(&self.server, open.service.peer());
+        if !matches!(timeout(self.connect_timeout, fetched).await, Ok(Ok(_))) {
+            tracing::warn!(
+                server = self.server,
+                "it does not list its tools again, so it may miss headers of calls"
+            );
+        }
     }
 
     async fn connect(&self) -> Result<Open, NodeError> {
@@ -236,7 +254,12 @@ impl Connection {
         let open = self.open().await?;
         let fetched = tool_list::fetch_tools(&self.server, open.service.peer());
         match timeout(self.connect_timeout, fetched).await {
-            Ok(Ok(fetched)) => Ok(fetched),
+            Ok(Ok(fetched)) => {
+                let in_headers = fetched.has_arguments_in_headers();
+                self.arguments_in_headers
+                    .store(in_headers, Ordering::Relaxed);
+                Ok(fetched)
+            }
             Ok(Err(error)) => {
                 let failure = of_service(&error);
                 if failure.is_lost {

@@ -20,6 +20,8 @@ use crate::{asks, clean};
 
 /// In the `_meta` of a list: what was left out, each `{"name": .., "reason": ..}`.
 pub(crate) const LEFT_OUT: &str = "llmnode/left_out";
+/// In the `_meta` of a list: the names of those that are not left out here. The library that reads the list leaves out more of them.
+pub(crate) const READABLE: &str = "llmnode/readable";
 const MAX_NAME_BYTES: usize = 64;
 
 /// The request that a message answers, where the transport knows it.
@@ -179,6 +181,8 @@ fn list(tools: &[Value], cursor: Option<&Value>) -> Value {
             Err(reason) => left_out.push(json!({"name": name_of(tool, index), "reason": reason})),
         }
     }
+    let names: Vec<&Value> = readable.iter().map(|tool| &tool["name"]).collect();
+    let names = json!(names);
     let mut list = json!({"tools": readable});
     match cursor {
         Some(Value::String(cursor)) => list["nextCursor"] = json!(cursor),
@@ -188,7 +192,7 @@ fn list(tools: &[Value], cursor: Option<&Value>) -> Value {
             left_out.push(json!({"name": "tools/list", "reason": reason}));
         }
     }
-    list["_meta"] = json!({LEFT_OUT: left_out});
+    list["_meta"] = json!({LEFT_OUT: left_out, READABLE: names});
     list
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -275,6 +276,7 @@ impl Mcp {
             asks,
             current: Mutex::default(),
             version: RwLock::default(),
+            arguments_in_headers: AtomicBool::default(),
         };
         if let Some(fault) = faults.first() {
             return Err(connection.fault(Category::ConfigError, fault));
@@ -372,7 +374,8 @@ impl McpServer {
     ///
     /// A tool is left out if it cannot be offered to a model, so that it costs no
     /// other one: it has no schema, or one that is none; it has the name of
-    /// another; its schema is too long or has invisible characters. What is wrong
+    /// another; its schema is too long, has invisible characters, or asks for a
+    /// header that the protocol forbids. What is wrong
     /// with the list itself stands under `tools/list`: a page that cannot be read,
     /// a list without end. Each is also a warning of `tracing`.
     ///

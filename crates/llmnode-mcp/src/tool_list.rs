@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::clean;
 use crate::failure::of_service;
-use crate::message::LEFT_OUT;
+use crate::message::{LEFT_OUT, READABLE};
 
 /// Tools of one server for an agent.
 pub(crate) const MOST: usize = 128;
@@ -25,6 +25,8 @@ const MAX_LIST_BYTES: usize = 4 * 1024 * 1024;
 const MAX_SCHEMA_BYTES: usize = 64 * 1024;
 /// Of what was left out.
 const MAX_REASONS: usize = 256;
+/// By which a schema says that an argument is sent as a header, too.
+const IN_HEADER: &str = "x-mcp-header";
 /// What is said of the list itself stands under the name of its request.
 const LIST: &str = "tools/list";
 
@@ -43,6 +45,16 @@ pub(crate) struct ListedTool {
 pub(crate) struct Fetched {
     tools: Vec<Tool>,
     pub(crate) left_out: LeftOut,
+}
+
+impl Fetched {
+    /// Whether arguments are sent as headers, too, as the list says.
+    pub(crate) fn has_arguments_in_headers(&self) -> bool {
+        let mut schemas = self.tools.iter().map(|tool| &tool.input_schema);
+        schemas.any(|schema| {
+            serde_json::to_string(&**schema).is_ok_and(|json| json.contains(IN_HEADER))
+        })
+    }
 }
 
 /// Names, and why they are not there.
@@ -115,20 +127,26 @@ pub(crate) async fn fetch_tools(
     Ok(fetched)
 }
 
-/// What could not be read of a page.
+/// What could not be read of a page, and what rmcp has left out of it: the protocol forbids some headers.
 fn left_out_of(page: &ListToolsResult) -> Vec<(String, String)> {
-    let left_out = page
-        .meta
-        .as_ref()
-        .and_then(|meta| meta.get(LEFT_OUT))
-        .and_then(Value::as_array);
-    let named = left_out.into_iter().flatten().filter_map(|one| {
+    let named = of_meta(page, LEFT_OUT).filter_map(|one| {
         Some((
             one["name"].as_str()?.to_owned(),
             one["reason"].as_str()?.to_owned(),
         ))
     });
-    named.collect()
+    let kept: BTreeSet<&str> = page.tools.iter().map(|tool| &*tool.name).collect();
+    let readable = of_meta(page, READABLE).filter_map(Value::as_str);
+    let others = readable.filter(|name| !kept.contains(name)).map(|name| {
+        let reason = format!("its schema has an `{IN_HEADER}` that the protocol forbids");
+        (name.to_owned(), reason)
+    });
+    named.chain(others).collect()
+}
+
+fn of_meta<'p>(page: &'p ListToolsResult, key: &str) -> impl Iterator<Item = &'p Value> {
+    let list = page.meta.as_ref().and_then(|meta| meta.get(key));
+    list.and_then(Value::as_array).into_iter().flatten()
 }
 
 /// Selects those of `only`, and prefixes the server's name.

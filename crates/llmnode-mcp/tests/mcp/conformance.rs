@@ -4,7 +4,7 @@ use llmnode_mcp::{Mcp, McpServer};
 use llmnode_runtime::{DynNode, Reply, Run, ScriptedModel};
 use serde_json::{Value, json};
 
-/// The last argument is the URL of the suite's server. Each of its tools is called once.
+/// The last argument is the URL of the suite's server. Each of its tools is called once, with the arguments that the suite names.
 #[tokio::test]
 #[ignore = "needs scripts/mcp-servers"]
 async fn client() {
@@ -25,10 +25,23 @@ async fn client() {
     let tools = model.requests()[0].tools.clone();
     for tool in tools.iter() {
         let schema: Value = serde_json::from_str(tool.schema.plain().get()).unwrap();
-        let told = called(&server, &tool.name, object(&schema)).await;
+        let arguments = wanted(&tool.name).unwrap_or_else(|| object(&schema));
+        let told = called(&server, &tool.name, arguments).await;
         eprintln!("{}: {told}", tool.name);
     }
     server.close().await;
+}
+
+/// The suite says what some tools are to be called with.
+fn wanted(tool: &str) -> Option<Value> {
+    let context = std::env::var("MCP_CONFORMANCE_CONTEXT").ok()?;
+    let context: Value = serde_json::from_str(&context).unwrap();
+    let calls = context["toolCalls"].as_array()?;
+    let call = calls.iter().find(|call| {
+        let name = call["name"].as_str();
+        name.is_some_and(|name| tool.strip_prefix("suite_") == Some(name))
+    });
+    Some(call?["arguments"].clone())
 }
 
 /// What the model reads of a call; each question is answered with examples.

@@ -10,6 +10,7 @@
 mod asks;
 mod conformance;
 mod faults;
+mod headers;
 mod http;
 mod reference;
 mod server;

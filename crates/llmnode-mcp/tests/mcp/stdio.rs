@@ -518,7 +518,13 @@ async fn a_server_that_floods_is_bounded() {
         .unwrap();
     let told = result(&server, "s_flood", json!({})).await;
     assert!(told.contains("no result within 3s"), "{told}");
-    assert_eq!(result(&server, "s_none", json!({})).await, "done");
+    // On a busy machine, what was sent before may take longer than a call.
+    for _ in 0..10 {
+        if result(&server, "s_none", json!({})).await == "done" {
+            return;
+        }
+    }
+    panic!("nothing is called any more");
 }
 
 #[tokio::test]
