@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::credential::{Secret, is_credential, is_credential_value, redact, written_forms};
+use crate::credential::{Secret, is_credential, is_credential_value, redact};
 
 /// Shorter values are hardly keys.
 const MIN_SECRET_LEN: usize = 8;
@@ -34,7 +34,7 @@ impl Redactor {
         for (name, value) in variables {
             let is_secret = is_credential(&name) || is_credential_value(&value);
             if value.len() >= MIN_SECRET_LEN && is_secret {
-                secrets.extend(written_forms(&value).into_iter().map(Secret::new));
+                secrets.push(Secret::new(value));
             }
         }
         Redactor {

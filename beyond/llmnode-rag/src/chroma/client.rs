@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Method, StatusCode};
 use llmnode_http::ext::{ClientError, PlainClient};
+use llmnode_model::ext::{Secret, redact_secrets};
 use llmnode_reader::text::one_line;
 use llmnode_runtime::{Category, NodeError};
 use serde_json::Value;
@@ -183,9 +184,7 @@ impl Client {
     }
 
     fn clean(&self, text: &str) -> String {
-        match &self.token {
-            Some(token) => text.replace(token, "[redacted]"),
-            None => text.to_owned(),
-        }
+        let token = self.token.as_deref().map(Secret::new);
+        redact_secrets(text.to_owned(), token.as_slice())
     }
 }

@@ -9,14 +9,44 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 use serde_json::Value;
 
-use super::secret::has_key_prefix;
-
+/// Shorter values are replaced only as complete words, and never recognised by their prefix.
+pub(super) const LONG: usize = 8;
 /// A shorter password of a URL would be found in too many words.
 const MIN_PASSWORD_LEN: usize = 6;
 /// A shorter piece of base64 would be found in too many words.
 const MIN_BASE64_LEN: usize = 10;
 /// A shorter line of a key is hardly recognised as one.
 const MIN_KEY_LINE_LEN: usize = 32;
+
+/// Of keys of model providers, GitHub, GitLab, Slack and clouds.
+const PREFIXES: [&str; 21] = [
+    "sk-",
+    "sk_",
+    "gsk_",
+    "xai-",
+    "hf_",
+    "pplx-",
+    "nvapi-",
+    "AIza",
+    "AKIA",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "xoxa-",
+    "xoxb-",
+    "xoxp-",
+    "xoxr-",
+    "xoxs-",
+];
+
+/// Whether the word begins as keys of a known kind do.
+pub(super) fn has_key_prefix(word: &str) -> bool {
+    word.len() >= LONG && PREFIXES.iter().any(|prefix| word.starts_with(prefix))
+}
 
 /// Whether a value is a credential by its looks: a PEM block, a key with a known
 /// prefix, a URL with a password.

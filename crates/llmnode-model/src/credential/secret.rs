@@ -1,9 +1,9 @@
 //! Keeps keys out of every text.
 
 use std::fmt;
+use std::sync::Arc;
 
-/// Shorter values are replaced only as complete words, and never recognised by their prefix.
-const LONG: usize = 8;
+use super::forms::{LONG, has_key_prefix, written_forms};
 
 /// Shorter values can be guessed anyway.
 const SHORTEST: usize = 4;
@@ -13,48 +13,47 @@ const PLACEHOLDERS: [&str; 10] = [
     "none", "null", "empty", "dummy", "test", "fake", "local", "ollama", "no-key", "token",
 ];
 
-/// Of keys of model providers, GitHub, GitLab, Slack and clouds.
-const PREFIXES: [&str; 21] = [
-    "sk-",
-    "sk_",
-    "gsk_",
-    "xai-",
-    "hf_",
-    "pplx-",
-    "nvapi-",
-    "AIza",
-    "AKIA",
-    "ghp_",
-    "gho_",
-    "ghu_",
-    "ghs_",
-    "ghr_",
-    "github_pat_",
-    "glpat-",
-    "xoxa-",
-    "xoxb-",
-    "xoxp-",
-    "xoxr-",
-    "xoxs-",
-];
-
 const REDACTED: &str = "[redacted]";
 
+/// Stands where a text was cut.
+const CUT: char = '…';
+
 /// A value that no `Debug` shows.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
+#[derive(Clone)]
+pub struct Secret {
+    value: String,
+    /// As it may stand in texts, the longest first.
+    forms: Arc<[String]>,
+}
 
 impl Secret {
     /// A value that is not to be shown.
     pub fn new(value: impl Into<String>) -> Self {
-        Secret(value.into())
+        let value = value.into();
+        let forms = match value.len() {
+            0..LONG => vec![value.clone()],
+            _ => written_forms(&value),
+        };
+        Secret {
+            value,
+            forms: forms.into(),
+        }
     }
 
     /// The value itself, for the request alone.
     pub fn reveal(&self) -> &str {
-        &self.0
+        &self.value
     }
 }
+
+/// By the values: the forms follow from them.
+impl PartialEq for Secret {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+impl Eq for Secret {}
 
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -62,19 +61,54 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// The text without these secrets.
+/// The text without these secrets, in whichever form they stand in it.
 pub fn redact_secrets(mut text: String, secrets: &[Secret]) -> String {
-    for secret in secrets.iter().map(Secret::reveal) {
-        if secret.len() < SHORTEST || !text.contains(secret) {
-            continue;
+    for secret in secrets {
+        for form in secret.forms.iter() {
+            text = without_form(text, form);
         }
-        if secret.len() >= LONG || !secret.chars().all(is_key_character) {
-            text = text.replace(secret, REDACTED);
-        } else if !is_placeholder(secret) {
-            text = redact_words(&text, |word| word == secret);
+    }
+    if text.contains(CUT) {
+        for secret in secrets {
+            text = without_begins(text, &secret.value);
         }
     }
     text
+}
+
+fn without_form(text: String, form: &str) -> String {
+    if form.len() < SHORTEST || !text.contains(form) {
+        return text;
+    }
+    if form.len() >= LONG || !form.chars().all(is_key_character) {
+        return text.replace(form, REDACTED);
+    }
+    if is_placeholder(form) {
+        return text;
+    }
+    redact_words(&text, |word| word == form)
+}
+
+/// A text may have been cut within a secret, whose beginning is then at its end.
+fn without_begins(text: String, secret: &str) -> String {
+    let Some(begin) = secret.get(..LONG) else {
+        return text;
+    };
+    let mut clean = String::with_capacity(text.len());
+    for piece in text.split_inclusive(CUT) {
+        let whole = piece.strip_suffix(CUT).unwrap_or(piece).trim_end();
+        let mut begins = whole.match_indices(begin);
+        let is_cut = whole.len() < piece.len();
+        match begins.find(|(at, _)| is_cut && secret.starts_with(&whole[*at..])) {
+            Some((at, _)) => {
+                clean.push_str(&whole[..at]);
+                clean.push_str(REDACTED);
+                clean.push_str(&piece[whole.len()..]);
+            }
+            None => clean.push_str(piece),
+        }
+    }
+    clean
 }
 
 fn is_placeholder(secret: &str) -> bool {
@@ -114,11 +148,6 @@ pub fn redact(text: &str, secrets: &[Secret]) -> String {
         after_bearer = word.eq_ignore_ascii_case("bearer") || (after_bearer && word.is_empty());
     }
     clean
-}
-
-/// Whether the word begins as keys of a known kind do.
-pub(super) fn has_key_prefix(word: &str) -> bool {
-    word.len() >= LONG && PREFIXES.iter().any(|prefix| word.starts_with(prefix))
 }
 
 /// Providers put stars into keys that they quote.
@@ -162,5 +191,26 @@ mod tests {
             assert_eq!(redact(clean, &secrets), clean, "once is enough");
         }
         assert_eq!(format!("{:?}", secrets[0]), "[redacted]");
+    }
+
+    #[test]
+    fn a_secret_is_found_in_other_forms_and_where_a_text_was_cut() {
+        let secrets = ["pa/ss+wo\"rd", "canary-value-1"].map(Secret::new);
+        for (text, clean) in [
+            ("x?p=pa%2Fss%2Bwo%22rd&y", "x?p=[redacted]&y"),
+            (r#"{"p": "pa/ss+wo\"rd"}"#, r#"{"p": "[redacted]"}"#),
+            ("Basic dTpjYW5hcnktdmFsdWUtMQ==", "Basic dTp[redacted]Q=="),
+            ("the key canary-val…", "the key [redacted]…"),
+            (
+                "the key canary-val … and so on",
+                "the key [redacted] … and so on",
+            ),
+            ("the key canary-val", "the key canary-val"),
+            ("the key canary…", "the key canary…"),
+            ("canary-vat canary-va…", "canary-vat [redacted]…"),
+        ] {
+            assert_eq!(redact(text, &secrets), clean);
+            assert_eq!(redact_secrets(clean.to_owned(), &secrets), clean);
+        }
     }
 }
