@@ -441,7 +441,7 @@ impl Inner {
         sink: &mut dyn Sink,
     ) -> Result<Completion, ModelError> {
         let mut head = ResponseHead::of(response);
-        head.request_id = prepared.clean(head.request_id);
+        head.request_id = prepared.clean_word(head.request_id);
         if sink.wants_rate_limits() && head.status.is_success() {
             let is_providers = self.is_providers(self.service.endpoint.url.host());
             sink.rate_limits(rate_limits(&head.headers, is_providers, SystemTime::now()));
@@ -508,8 +508,8 @@ pub(crate) fn finish(
             completion.refusal = prepared.clean(completion.refusal.take());
             let finish = completion.finish.take();
             completion.finish = finish.map(|finish| prepared.clean_finish(finish));
-            completion.model = prepared.clean(completion.model.take());
-            completion.response_id = prepared.clean(completion.response_id.take());
+            completion.model = prepared.clean_word(completion.model.take());
+            completion.response_id = prepared.clean_word(completion.response_id.take());
             // Without a request id, the answer's id helps to find it.
             completion.request_id = head.request_id.or_else(|| completion.response_id.clone());
         }

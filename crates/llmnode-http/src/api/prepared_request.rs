@@ -12,6 +12,7 @@ use llmnode_model::ext::{CALL_TOOL, CarriedPart, SEARCH_TOOLS, Secret, redact_se
 use llmnode_model::{ApiKind, FinishReason, Message, Request, ResponseFormat, ToolCall, ToolSpec};
 use llmnode_reader::OutputSchema;
 use llmnode_reader::ask::{Profile, without_choices};
+use llmnode_reader::text::one_line;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -325,16 +326,33 @@ impl PreparedRequest<'_> {
     }
 
     /// Redacts only known secrets, not whatever looks like a key: a model may be called `pplx-7b`.
-    pub(crate) fn clean(&self, word: Option<String>) -> Option<String> {
-        word.map(|word| redact_secrets(word, &self.secrets))
+    pub(crate) fn clean(&self, text: Option<String>) -> Option<String> {
+        text.map(|text| redact_secrets(text, &self.secrets))
+    }
+
+    /// A name or an id that a server gives: it stands in records, logs and journals, and may be of any length.
+    pub(crate) fn clean_word(&self, word: Option<String>) -> Option<String> {
+        self.clean(word).map(short)
     }
 
     /// A word of a server may be anything.
     pub(crate) fn clean_finish(&self, finish: FinishReason) -> FinishReason {
         match finish {
-            FinishReason::Other(word) => FinishReason::Other(redact_secrets(word, &self.secrets)),
+            FinishReason::Other(word) => {
+                FinishReason::Other(short(redact_secrets(word, &self.secrets)))
+            }
             other => other,
         }
+    }
+}
+
+/// No name of a model and no id is as long.
+const LONGEST_WORD: usize = 1_000;
+
+fn short(word: String) -> String {
+    match word.len() {
+        0..=LONGEST_WORD => word,
+        _ => one_line(word, LONGEST_WORD),
     }
 }
 

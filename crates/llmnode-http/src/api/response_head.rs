@@ -1,7 +1,6 @@
 //! Status and headers of a response.
 
 use http::{HeaderMap, StatusCode};
-use llmnode_reader::text::one_line;
 
 use crate::http::client::Response;
 
@@ -28,7 +27,7 @@ impl ResponseHead {
             .find_map(|name| text(&headers, name));
         ResponseHead {
             status: response.status(),
-            request_id: id.filter(|id| !id.is_empty()).map(|id| one_line(id, 200)),
+            request_id: id.filter(|id| !id.is_empty()).map(str::to_owned),
             encoded: text(&headers, "content-encoding")
                 .is_some_and(|encoding| encoding != "identity"),
             headers,

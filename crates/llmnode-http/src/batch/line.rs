@@ -102,7 +102,7 @@ impl Inner {
         let status = StatusCode::from_u16(response.status).unwrap_or(StatusCode::BAD_GATEWAY);
         let head = ResponseHead {
             status,
-            request_id: prepared.clean(response.request_id.clone()),
+            request_id: prepared.clean_word(response.request_id.clone()),
             encoded: false,
             headers: HeaderMap::new(),
         };

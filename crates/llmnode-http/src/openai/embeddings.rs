@@ -226,7 +226,7 @@ impl Inner {
             return Err(self.redirected(&url, &target?, response.status()));
         }
         let mut head = ResponseHead::of(&mut response);
-        head.request_id = prepared.clean(head.request_id);
+        head.request_id = prepared.clean_word(head.request_id);
         if let Some(id) = &head.request_id {
             sink.request_id(id);
         }
@@ -335,7 +335,7 @@ impl Inner {
             usage.output.get_or_insert(0);
             usage
         });
-        completion.model = prepared.clean(model.map(Cow::into_owned));
+        completion.model = prepared.clean_word(model.map(Cow::into_owned));
         let is_indexed = data.iter().any(|item| item.index.is_some());
         data.sort_by_key(|item| item.index);
         let is_in_order = data

@@ -116,6 +116,22 @@ async fn the_words_beside_an_accepted_answer_are_clean() {
     assert_clean([run.ledger().to_json().to_string()]);
 }
 
+/// They stand in every record, so that a server could fill the memory with them.
+#[tokio::test]
+async fn the_words_beside_an_answer_are_short() {
+    let long = "x".repeat(100_000);
+    let body = serde_json::json!({
+        "id": long,
+        "model": long,
+        "choices": [{ "message": { "content": "hi" }, "finish_reason": long }],
+    });
+    let server = server([StubReply::raw(200, body.to_string())]).await;
+    let run = Run::new(builder(&server.base_url()).build().unwrap());
+    run.call(&Greet).await.unwrap();
+    let ledger = run.ledger().to_json().to_string();
+    assert!(ledger.len() < 10_000, "{}", ledger.len());
+}
+
 #[tokio::test]
 async fn faults_below_http_show_no_query() {
     for base_url in [nowhere().await, sends("nonsense").await] {
