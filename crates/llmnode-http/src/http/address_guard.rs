@@ -91,11 +91,14 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         | [0, 0, 0, 0, 0xffff, 0, high, low]
         | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
         | [0x2002, high, low, ..] => is_public_v4(v4_of(high, low)),
-        // Local-use NAT64, discarded (100::/64), Teredo, documentation (also
-        // 3fff::/20), segment routing (5f00::/16).
-        [0x64, 0xff9b, 1, ..] | [0x100, 0, 0, 0, ..] | [0x2001, 0, ..] | [0x2001, 0xdb8, ..] => {
-            false
-        }
+        // Local-use NAT64, discarded (100::/64) and dummies (100:0:0:1::/64), Teredo,
+        // benchmarks (2001:2::/48), documentation (also 3fff::/20), segment routing
+        // (5f00::/16).
+        [0x64, 0xff9b, 1, ..]
+        | [0x100, 0, 0, 0 | 1, ..]
+        | [0x2001, 0, ..]
+        | [0x2001, 2, 0, ..]
+        | [0x2001, 0xdb8, ..] => false,
         [0x3fff, second, ..] if second & 0xf000 == 0 => false,
         [0x5f00, ..] => false,
         // ORCHID (2001:10::/28).
@@ -126,7 +129,8 @@ mod tests {
             "::ffff:1.1.1.1",
             "64:ff9b::101:101",
             "192.88.98.1",
-            "100:0:0:1::1",
+            "100:0:0:2::1",
+            "2001:2:1::1",
             "2001:20::1",
             "3fff:1000::1",
             "5f01::1",
@@ -155,6 +159,8 @@ mod tests {
             "64:ff9b::a00:1",
             "64:ff9b:1::1",
             "100::1",
+            "100:0:0:1::1",
+            "2001:2::1",
             "2001:10::1",
             "2001:1f:ffff::1",
             "3fff::1",
