@@ -8,6 +8,7 @@
 //! pages "Batch processing" and "Message Batches API", for the bounds, the states
 //! and the 29 days of results.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -17,14 +18,17 @@ use llmnode_model::batch::{
     LineResponse, LineResult, MissingLines,
 };
 use llmnode_model::{BoxFuture, Category, Completion, ModelError, Request, Sink};
+use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::api::inner::Inner;
 use crate::api::prepared_request::RequestContext;
-use crate::batch::exchange::Exchange;
+use crate::batch::exchange::{Exchange, usable_id, words_of};
 use crate::batch::list::{MOST_PAGES, too_many_pages};
 use crate::batch::order::Frame;
-use crate::batch::results::LineResults;
+use crate::batch::results::{LineResults, written};
+use crate::http::lenient::{object, text};
 use crate::http::retry_after::rfc3339;
 
 const API: &str = "messages";
@@ -67,12 +71,9 @@ impl AnthropicBatches {
             end: "]}".to_owned(),
         };
         let url = self.inner.batch_url("/v1/messages/batches", "")?;
-        let batch = self
-            .inner
-            .exchange(Exchange::post(url, frame.around(order)))
-            .await?;
-        let id = batch["id"].as_str().filter(|id| !id.is_empty());
-        id.map(str::to_owned).ok_or_else(|| {
+        let posting = Exchange::post(url, frame.around(order));
+        let batch = self.inner.exchange(posting).await?;
+        usable_id(batch["id"].as_str()).ok_or_else(|| {
             ModelError::new(Category::BadResponse, "the batch has no id in the answer")
         })
     }
@@ -97,9 +98,10 @@ impl AnthropicBatches {
             let list = self.inner.exchange(Exchange::get(url)).await?;
             let batches = list["data"].as_array().cloned().unwrap_or_default();
             for batch in batches.iter().filter(|batch| may_be(batch, traces)) {
-                let id = batch["id"].as_str().unwrap_or_default();
-                if self.has_line(id, line).await? {
-                    return Ok(Some(id.to_owned()));
+                if let Some(id) = usable_id(batch["id"].as_str())
+                    && self.has_line(&id, line).await?
+                {
+                    return Ok(Some(id));
                 }
             }
             let last = batches.last().filter(|last| !is_before(last, traces));
@@ -160,7 +162,7 @@ fn may_be(batch: &Value, traces: &BatchTraces) -> bool {
         .into_iter()
         .flatten()
         .filter_map(|(_, count)| count.as_u64())
-        .sum();
+        .fold(0, u64::saturating_add);
     let Some(created) = created(batch) else {
         return false;
     };
@@ -185,47 +187,90 @@ fn created(batch: &Value) -> Option<SystemTime> {
 /// ended.
 fn status(batch: &Value) -> BatchStatus {
     let state = batch["processing_status"].as_str().unwrap_or_default();
-    let count = |name: &str| batch["request_counts"][name].as_u64();
-    let ended = ["succeeded", "errored", "canceled", "expired"];
+    let mut ended_lines = Some(0_u64);
+    for kind in ["succeeded", "errored", "canceled", "expired"] {
+        let counted = batch["request_counts"][kind].as_u64();
+        ended_lines = ended_lines
+            .zip(counted)
+            .map(|(all, more)| all.saturating_add(more));
+    }
     let id = batch["id"].as_str().unwrap_or_default().to_owned();
     // Archived, it has no results any more.
     let has_results = batch["results_url"].is_string();
     BatchStatus {
         has_ended: state == "ended",
-        state: state.to_owned(),
+        state: words_of(state),
         refused: None,
         files: Vec::new(),
         results: has_results.then_some(id).into_iter().collect(),
-        ended_lines: ended.into_iter().map(count).sum(),
+        ended_lines,
         missing: MissingLines::Lost,
         ended: batch["ended_at"].as_str().and_then(rfc3339),
     }
 }
 
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(borrow)]
+    custom_id: Cow<'a, str>,
+    #[serde(borrow)]
+    result: Outcome<'a>,
+}
+
+#[derive(Deserialize)]
+struct Outcome<'a> {
+    #[serde(borrow)]
+    r#type: Cow<'a, str>,
+    #[serde(borrow, default)]
+    message: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
+}
+
+/// An error in its envelope, or alone.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct LineError<'a> {
+    #[serde(borrow, deserialize_with = "text")]
+    r#type: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "object")]
+    error: Option<InnerError<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct InnerError<'a> {
+    #[serde(borrow, deserialize_with = "text")]
+    r#type: Option<Cow<'a, str>>,
+}
+
 /// `None` for a line that cannot be read. The runtime then counts it as missing.
-fn line_result(mut line: Value) -> Option<(String, LineResult)> {
-    let id = line["custom_id"].as_str()?.to_owned();
-    let result = &mut line["result"];
-    let result = match result["type"].as_str()? {
-        "succeeded" => response(200, result["message"].take()),
+fn line_result(line: &str) -> Option<(String, LineResult)> {
+    let Line { custom_id, result } = serde_json::from_str(line).ok()?;
+    let result = match &*result.r#type {
+        "succeeded" => response(200, written(result.message)),
         "errored" => {
-            let error = result["error"].take();
-            // An error in its envelope, or alone.
-            let kind = error["error"]["type"].as_str().or(error["type"].as_str());
-            response(status_of(kind.unwrap_or_default()), error)
+            let error = written(result.error);
+            response(status_of(&kind_of(error)), error)
         }
         "expired" => LineResult::Expired,
         "canceled" => LineResult::Cancelled,
         _ => return None,
     };
-    Some((id, result))
+    Some((custom_id.into_owned(), result))
+}
+
+fn kind_of(error: &str) -> String {
+    let error = serde_json::from_str::<LineError<'_>>(error).unwrap_or_default();
+    let inner = error.error.and_then(|error| error.r#type);
+    inner.or(error.r#type).unwrap_or_default().into_owned()
 }
 
 /// As a response would have come, so that it is read by the same code.
-fn response(status: u16, body: Value) -> LineResult {
+fn response(status: u16, body: &str) -> LineResult {
     LineResult::Response(LineResponse {
         status,
-        body: body.to_string().into_bytes(),
+        body: body.as_bytes().to_vec(),
         request_id: None,
     })
 }
@@ -336,7 +381,7 @@ mod tests {
         let line = json!({"custom_id": "a", "result": {"type": "errored", "error": {
             "type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"},
         }}});
-        let (id, result) = line_result(line).unwrap();
+        let (id, result) = line_result(&line.to_string()).unwrap();
         assert_eq!(id, "a");
         assert!(matches!(
             result,

@@ -12,6 +12,7 @@ use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{HeaderMap, Method};
 use llmnode_model::ext::redact;
 use llmnode_model::{Category, ModelError};
+use llmnode_reader::ext::has_many_values;
 use llmnode_reader::text::one_line;
 use serde_json::Value;
 
@@ -117,6 +118,9 @@ impl Inner {
     pub(crate) async fn open_exchange(&self, exchange: Exchange) -> Result<Response, ModelError> {
         let shown_url = shown(&exchange.url);
         let mut response = self.send_exchange(exchange).await?;
+        if let Some(elsewhere) = self.service.followed_elsewhere(&response) {
+            return Err(elsewhere);
+        }
         if response.status().is_success() {
             return Ok(response);
         }
@@ -125,15 +129,21 @@ impl Inner {
         Err(self.exchange_refused(&shown_url, &head, &body))
     }
 
-    /// Returns the JSON of a response of success.
+    /// Returns the JSON of a response of success that has no results.
     pub(crate) async fn exchange(&self, exchange: Exchange) -> Result<Value, ModelError> {
         let shown_url = shown(&exchange.url);
+        let body = self.exchange_body(exchange).await?;
+        if has_many_values(&body) {
+            let message = format!("{shown_url} answered with too many values");
+            return Err(ModelError::new(Category::BadResponse, message));
+        }
+        serde_json::from_slice(&body).map_err(|error| no_json(&shown_url, &error))
+    }
+
+    /// Returns the body of a response of success.
+    pub(crate) async fn exchange_body(&self, exchange: Exchange) -> Result<Vec<u8>, ModelError> {
         let mut response = self.open_exchange(exchange).await?;
-        let body = self.read_exchange(&mut response).await?;
-        serde_json::from_slice(&body).map_err(|error| {
-            let message = format!("{shown_url} answered with something that is no JSON: {error}");
-            ModelError::new(Category::BadResponse, message)
-        })
+        self.read_exchange(&mut response).await
     }
 
     /// Up to a cap; only files of results are larger, and they are not read by
@@ -158,13 +168,33 @@ impl Inner {
         let category = classify::classify(status, &error);
         let words = match redact(&error.message, self.headers.secrets()) {
             words if words.is_empty() => "nothing more".to_owned(),
-            words => one_line(&words, 500),
+            words => words_of(&words),
         };
         let mut failure =
             ModelError::new(category, format!("{shown_url} answered {status}: {words}"));
         failure.status = Some(status);
-        failure.request_id.clone_from(&head.request_id);
+        let id = head.request_id.clone();
+        failure.request_id = id.map(|id| words_of(&redact(&id, self.headers.secrets())));
         failure.retry_after = retry_after::retry_after(&head.headers, SystemTime::now());
         failure
     }
+}
+
+/// Much of what a server says stands in the error of each line of a batch, so it is cut.
+pub(crate) fn words_of(text: &str) -> String {
+    one_line(text, 500)
+}
+
+/// The id of a batch or a file, if it is one. It stands in the journal, and in the
+/// error of each line.
+pub(crate) fn usable_id(id: Option<&str>) -> Option<String> {
+    const LONGEST: usize = 1_000;
+    id.filter(|id| (1..=LONGEST).contains(&id.len()))
+        .map(str::to_owned)
+}
+
+/// Of a response of success.
+pub(crate) fn no_json(shown_url: &str, error: &serde_json::Error) -> ModelError {
+    let message = format!("{shown_url} answered with something that is no JSON: {error}");
+    ModelError::new(Category::BadResponse, message)
 }

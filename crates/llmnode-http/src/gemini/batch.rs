@@ -4,6 +4,7 @@
 //! memory, which bounds an order to what the API takes inline. A batch has a
 //! display name, by which one whose creation was cut off is found again.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -13,13 +14,18 @@ use llmnode_model::batch::{
     BatchWire, LineResponse, LineResult, MissingLines,
 };
 use llmnode_model::{BoxFuture, Category, Completion, ModelError, Request, Sink};
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
 
 use crate::api::inner::Inner;
 use crate::api::prepared_request::RequestContext;
-use crate::batch::exchange::Exchange;
+use crate::batch::exchange::{Exchange, no_json, usable_id, words_of};
 use crate::batch::list::{MOST_PAGES, percent_encoded, too_many_pages};
 use crate::batch::order::Frame;
+use crate::batch::results::written;
+use crate::http::endpoint::shown;
+use crate::http::lenient::{Count, object, text, tokens};
 use crate::http::retry_after::rfc3339;
 
 const API: &str = "generateContent";
@@ -55,11 +61,10 @@ impl GeminiBatches {
         };
         let path = format!("/models/{}:batchGenerateContent", order.model);
         let url = self.inner.batch_url(&path, "")?;
-        let batch = self
-            .inner
-            .exchange(Exchange::post(url, frame.around(order)))
-            .await?;
-        name_of(&batch).ok_or_else(|| {
+        let posting = Exchange::post(url, frame.around(order));
+        let batch = self.inner.exchange(posting).await?;
+        // `batches/123`.
+        usable_id(batch["name"].as_str()).ok_or_else(|| {
             ModelError::new(Category::BadResponse, "the batch has no name in the answer")
         })
     }
@@ -70,14 +75,18 @@ impl GeminiBatches {
         for _ in 0..MOST_PAGES {
             let query = format!("?pageSize=100{page}");
             let url = self.inner.batch_url("/batches", &query)?;
-            let list = self.inner.exchange(Exchange::get(url)).await?;
-            let batches = list["operations"].as_array().cloned().unwrap_or_default();
-            let is_it =
-                |batch: &&Value| batch["metadata"]["displayName"].as_str() == Some(&*traces.name);
-            if let Some(batch) = batches.iter().find(is_it) {
-                return Ok(name_of(batch));
+            let shown_url = shown(&url);
+            let body = self.inner.exchange_body(Exchange::get(url)).await?;
+            let list: List<'_> =
+                serde_json::from_slice(&body).map_err(|error| no_json(&shown_url, &error))?;
+            for batch in list.operations.iter().flatten() {
+                let metadata = batch.metadata.as_ref();
+                let name = metadata.and_then(|metadata| metadata.display_name.as_deref());
+                if name == Some(&*traces.name) {
+                    return Ok(usable_id(batch.name.as_deref()));
+                }
             }
-            match list["nextPageToken"].as_str() {
+            match list.next_page_token.as_deref() {
                 Some(token) if !token.is_empty() => {
                     page = format!("&pageToken={}", percent_encoded(token));
                 }
@@ -88,9 +97,15 @@ impl GeminiBatches {
     }
 
     /// The batch, its results included once it has ended.
-    async fn look(&self, id: &str) -> Result<Value, ModelError> {
+    async fn look(&self, id: &str) -> Result<Vec<u8>, ModelError> {
         let url = self.inner.batch_url(&format!("/{id}"), "")?;
-        self.inner.exchange(Exchange::get(url)).await
+        self.inner.exchange_body(Exchange::get(url)).await
+    }
+
+    async fn poll(&self, id: &str) -> Result<BatchStatus, ModelError> {
+        let body = self.look(id).await?;
+        let batch = serde_json::from_slice(&body).map_err(|error| no_json(id, &error))?;
+        Ok(status(id, &batch))
     }
 
     async fn cancel(&self, id: &str) -> Result<(), ModelError> {
@@ -103,61 +118,138 @@ impl GeminiBatches {
 
     async fn results(&self, status: &BatchStatus) -> Result<Box<dyn BatchResults>, ModelError> {
         let id = status.results.first().map_or("", String::as_str);
-        let mut batch = self.look(id).await?;
-        let lines = match batch["response"]["inlinedResponses"]["inlinedResponses"].take() {
-            Value::Array(lines) => lines,
-            _ => Vec::new(),
-        };
+        let body = self.look(id).await?;
+        // A byte that is none of UTF-8 costs its character, not the answers.
+        let body = String::from_utf8_lossy(&body);
+        let ended: Ended<'_> = serde_json::from_str(&body).map_err(|error| no_json(id, &error))?;
+        let responses = ended.response.and_then(|response| response.inlined);
+        let lines = responses.and_then(|responses| responses.inlined);
+        let lines = lines.into_iter().flatten();
         Ok(Box::new(InlineResults {
-            lines: lines.into(),
+            lines: lines.filter_map(line_result).collect(),
         }))
     }
 }
 
 struct InlineResults {
-    lines: VecDeque<Value>,
+    lines: VecDeque<(String, LineResult)>,
 }
 
 impl BatchResults for InlineResults {
     fn next(&mut self) -> BoxFuture<'_, Result<Option<(String, LineResult)>, ModelError>> {
-        let mut next = None;
-        while next.is_none()
-            && let Some(line) = self.lines.pop_front()
-        {
-            next = line_result(line);
-        }
-        Box::pin(std::future::ready(Ok(next)))
+        Box::pin(std::future::ready(Ok(self.lines.pop_front())))
     }
 }
 
-/// `batches/123`.
-fn name_of(batch: &Value) -> Option<String> {
-    let name = batch["name"].as_str().filter(|name| !name.is_empty());
-    name.map(str::to_owned)
+/// A page of the list of batches.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct List<'a> {
+    #[serde(borrow)]
+    operations: Option<Vec<Operation<'a>>>,
+    #[serde(borrow, deserialize_with = "text")]
+    next_page_token: Option<Cow<'a, str>>,
+}
+
+/// A batch without its results, which may be long.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Operation<'a> {
+    #[serde(borrow, deserialize_with = "text")]
+    name: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "object")]
+    metadata: Option<Metadata<'a>>,
+    #[serde(borrow, deserialize_with = "object")]
+    error: Option<OperationError<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Metadata<'a> {
+    #[serde(borrow, deserialize_with = "text")]
+    display_name: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "text")]
+    state: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "text")]
+    end_time: Option<Cow<'a, str>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct OperationError<'a> {
+    #[serde(deserialize_with = "tokens")]
+    code: Count,
+    #[serde(borrow, deserialize_with = "text")]
+    message: Option<Cow<'a, str>>,
+}
+
+/// The results alone.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Ended<'a> {
+    #[serde(borrow, deserialize_with = "object")]
+    response: Option<EndedResponse<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct EndedResponse<'a> {
+    #[serde(borrow, rename = "inlinedResponses", deserialize_with = "object")]
+    inlined: Option<InlinedResponses<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct InlinedResponses<'a> {
+    #[serde(borrow, rename = "inlinedResponses")]
+    inlined: Option<Vec<&'a RawValue>>,
+}
+
+/// One line of them. What the model wrote stays as it stands.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Line<'a> {
+    #[serde(borrow, deserialize_with = "object")]
+    metadata: Option<LineMetadata<'a>>,
+    #[serde(borrow)]
+    response: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct LineMetadata<'a> {
+    #[serde(borrow, deserialize_with = "text")]
+    key: Option<Cow<'a, str>>,
 }
 
 /// A failed batch says why, and whether it was only too full.
-fn status(id: &str, batch: &Value) -> BatchStatus {
-    let whole = batch["metadata"]["state"].as_str().unwrap_or_default();
+fn status(id: &str, batch: &Operation<'_>) -> BatchStatus {
+    let metadata = batch.metadata.as_ref();
+    let whole = metadata.and_then(|metadata| metadata.state.as_deref());
     // Their SDK's names begin with `JOB_STATE_`.
     let state = whole
+        .unwrap_or_default()
         .trim_start_matches("BATCH_STATE_")
         .trim_start_matches("JOB_STATE_");
     let has_ended = matches!(
         state,
         "SUCCEEDED" | "PARTIALLY_SUCCEEDED" | "FAILED" | "CANCELLED" | "EXPIRED"
     );
+    let error = batch.error.as_ref();
     let refused = (state == "FAILED").then(|| BatchRefusal {
-        is_full: batch["error"]["code"] == 8,
-        message: batch["error"]["message"]
-            .as_str()
-            .unwrap_or("no reason was given")
-            .to_owned(),
+        is_full: error.is_some_and(|error| error.code.tokens == Some(8)),
+        message: words_of(
+            error
+                .and_then(|error| error.message.as_deref())
+                .unwrap_or("no reason was given"),
+        ),
         lines: Vec::new(),
     });
     BatchStatus {
         has_ended,
-        state: state.to_owned(),
+        state: words_of(state),
         refused,
         files: Vec::new(),
         results: vec![id.to_owned()],
@@ -167,27 +259,32 @@ fn status(id: &str, batch: &Value) -> BatchStatus {
             "CANCELLED" => MissingLines::Cancelled,
             _ => MissingLines::Lost,
         },
-        ended: batch["metadata"]["endTime"].as_str().and_then(rfc3339),
+        ended: metadata
+            .and_then(|metadata| metadata.end_time.as_deref())
+            .and_then(rfc3339),
     }
 }
 
 /// A response or an error of google.rpc, whose code becomes the status that it
 /// would have had.
-fn line_result(mut line: Value) -> Option<(String, LineResult)> {
-    let id = line["metadata"]["key"].as_str()?.to_owned();
-    let response = line["response"].take();
-    let result = if response.is_object() {
-        LineResponse {
+fn line_result(line: &RawValue) -> Option<(String, LineResult)> {
+    let line: Line<'_> = serde_json::from_str(line.get()).ok()?;
+    let id = line.metadata?.key?.into_owned();
+    let response = line.response.filter(|json| json.get().starts_with('{'));
+    let result = match response {
+        Some(response) => LineResponse {
             status: 200,
-            body: response.to_string().into_bytes(),
+            body: response.get().as_bytes().to_vec(),
             request_id: None,
-        }
-    } else {
-        let error = line["error"].take();
-        LineResponse {
-            status: status_of(error["code"].as_u64().unwrap_or(13)),
-            body: json!({"error": error}).to_string().into_bytes(),
-            request_id: None,
+        },
+        None => {
+            let json = written(line.error);
+            let error = serde_json::from_str::<OperationError<'_>>(json).unwrap_or_default();
+            LineResponse {
+                status: status_of(error.code.tokens.unwrap_or(13)),
+                body: format!(r#"{{"error":{json}}}"#).into_bytes(),
+                request_id: None,
+            }
         }
     };
     Some((id, LineResult::Response(result)))
@@ -253,7 +350,7 @@ impl BatchWire for GeminiBatches {
     }
 
     fn poll<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<BatchStatus, ModelError>> {
-        Box::pin(async { Ok(status(id, &self.look(id).await?)) })
+        Box::pin(self.poll(id))
     }
 
     fn results<'a>(

@@ -176,7 +176,7 @@ impl Service {
     }
 
     /// A custom client may have sent unknown key headers to another server.
-    fn followed_elsewhere(&self, response: &Response) -> Option<ModelError> {
+    pub(crate) fn followed_elsewhere(&self, response: &Response) -> Option<ModelError> {
         let FinalUrl(url) = response.extensions().get()?;
         let target = match Url::parse(url) {
             Ok(target) if target.is_same_origin(&self.endpoint.url) => return None,

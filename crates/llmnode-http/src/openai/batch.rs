@@ -4,6 +4,7 @@
 //! and its results are two files, one of answers and one of refusals, in any order.
 //! A batch whose creation was cut off is found again by its metadata.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -12,15 +13,18 @@ use llmnode_model::batch::{
     BatchWire, LineResponse, LineResult, MissingLines,
 };
 use llmnode_model::{BoxFuture, Category, Completion, ModelError, Request, Sink};
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::api::inner::Inner;
 use crate::api::prepared_request::RequestContext;
-use crate::batch::exchange::Exchange;
+use crate::batch::exchange::{Exchange, usable_id, words_of};
 use crate::batch::list::{MOST_PAGES, too_many_pages};
 use crate::batch::order::Frame;
-use crate::batch::results::LineResults;
+use crate::batch::results::{LineResults, written};
 use crate::http::body::Content;
+use crate::http::lenient::{Count, text, tokens};
 
 const CHAT: &str = "chat";
 const RESPONSES: &str = "responses";
@@ -175,7 +179,7 @@ fn is_before(batch: &Value, traces: &BatchTraces) -> bool {
     let planned = traces.planned.duration_since(SystemTime::UNIX_EPOCH);
     created
         .zip(planned.ok())
-        .is_some_and(|(created, planned)| created + DIFFERENCE < planned)
+        .is_some_and(|(created, planned)| created.saturating_add(DIFFERENCE) < planned)
 }
 
 /// The path as a line has to name it, which must be that of the batch.
@@ -218,8 +222,7 @@ fn multipart(order: &BatchOrder) -> Content {
 }
 
 fn id_of(value: &Value, what: &str) -> Result<String, ModelError> {
-    let id = value["id"].as_str().filter(|id| !id.is_empty());
-    id.map(str::to_owned).ok_or_else(|| {
+    usable_id(value["id"].as_str()).ok_or_else(|| {
         let message = format!("{what} has no id in the answer");
         ModelError::new(Category::BadResponse, message)
     })
@@ -242,7 +245,7 @@ fn status(batch: &Value) -> BatchStatus {
     let counted = |name: &str| batch["request_counts"][name].as_u64();
     BatchStatus {
         has_ended,
-        state: state.to_owned(),
+        state: words_of(state),
         refused,
         files: file("input_file_id")
             .into_iter()
@@ -251,7 +254,7 @@ fn status(batch: &Value) -> BatchStatus {
         results,
         ended_lines: counted("completed")
             .zip(counted("failed"))
-            .map(|(done, failed)| done + failed),
+            .map(|(done, failed)| done.saturating_add(failed)),
         missing: match state {
             "expired" => MissingLines::Expired,
             "cancelled" => MissingLines::Cancelled,
@@ -273,7 +276,7 @@ fn refusal(batch: &Value) -> BatchRefusal {
         .as_array()
         .cloned()
         .unwrap_or_default();
-    let message = |error: &Value| error["message"].as_str().unwrap_or("no reason").to_owned();
+    let message = |error: &Value| words_of(error["message"].as_str().unwrap_or("no reason"));
     let at = |error: &Value| error["line"].as_u64().filter(|line| *line > 0);
     let lines = errors.iter().filter_map(|error| {
         let line = usize::try_from(at(error)? - 1).ok()?;
@@ -289,20 +292,50 @@ fn refusal(batch: &Value) -> BatchRefusal {
     }
 }
 
-/// A line has a response, with a status of its own, or an error without one.
-fn line_result(mut line: Value) -> Option<(String, LineResult)> {
-    let id = line["custom_id"].as_str()?.to_owned();
-    let response = line["response"].take();
-    if response.is_object() {
-        return Some((id, LineResult::Response(line_response(response))));
+/// A line of the results: a response, with a status of its own, or an error without one.
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(borrow)]
+    custom_id: Cow<'a, str>,
+    #[serde(borrow, default)]
+    response: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Response<'a> {
+    #[serde(deserialize_with = "tokens")]
+    status_code: Count,
+    #[serde(borrow)]
+    body: Option<&'a RawValue>,
+    #[serde(borrow, deserialize_with = "text")]
+    request_id: Option<Cow<'a, str>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct LineError<'a> {
+    #[serde(borrow, deserialize_with = "text")]
+    code: Option<Cow<'a, str>>,
+}
+
+fn line_result(line: &str) -> Option<(String, LineResult)> {
+    let line: Line<'_> = serde_json::from_str(line).ok()?;
+    let id = line.custom_id.into_owned();
+    if let Some(response) = line.response.filter(|json| json.get().starts_with('{')) {
+        let response = serde_json::from_str(response.get()).ok()?;
+        return Some((id, LineResult::Response(line_response(&response))));
     }
-    let error = line["error"].take();
-    let result = match error["code"].as_str() {
+    let error = written(line.error);
+    let code = serde_json::from_str::<LineError<'_>>(error).unwrap_or_default();
+    let result = match code.code.as_deref() {
         Some("batch_expired") => LineResult::Expired,
         Some("batch_cancelled") => LineResult::Cancelled,
         code => LineResult::Response(LineResponse {
             status: status_of(code.unwrap_or_default()),
-            body: json!({"error": error}).to_string().into_bytes(),
+            body: format!(r#"{{"error":{error}}}"#).into_bytes(),
             request_id: None,
         }),
     };
@@ -310,18 +343,19 @@ fn line_result(mut line: Value) -> Option<(String, LineResult)> {
 }
 
 /// Servers that imitate OpenAI have been seen to write the body as a text of JSON.
-fn line_response(mut response: Value) -> LineResponse {
-    let status = response["status_code"].as_u64();
-    let body = match response["body"].take() {
-        Value::String(text) => text.into_bytes(),
-        body => body.to_string().into_bytes(),
+fn line_response(response: &Response<'_>) -> LineResponse {
+    let status = response.status_code.tokens;
+    let body = written(response.body);
+    let body = match serde_json::from_str::<String>(body) {
+        Ok(text) => text.into_bytes(),
+        Err(_) => body.as_bytes().to_vec(),
     };
     LineResponse {
         status: status
             .and_then(|status| u16::try_from(status).ok())
             .unwrap_or(200),
         body,
-        request_id: response["request_id"].as_str().map(str::to_owned),
+        request_id: response.request_id.as_deref().map(str::to_owned),
     }
 }
 

@@ -128,7 +128,7 @@ async fn used(unused: &mut Unused, prices: &Prices) -> Result<Option<Used>, Mode
         let tokens = usage.and_then(|usage| usage.total());
         let cost = usage.and_then(|usage| prices.cost(&unused.batch.model, &usage));
         used.answers += 1;
-        used.tokens += tokens.unwrap_or(0);
+        used.tokens = used.tokens.saturating_add(tokens.unwrap_or(0));
         used.cost = used.cost.zip(cost).map(|(sum, cost)| sum + cost);
     }
     Ok(Some(used))
