@@ -252,7 +252,8 @@ impl Connection {
 
     pub(crate) async fn tools(&self) -> Result<Fetched, NodeError> {
         let open = self.open().await?;
-        let fetched = tool_list::fetch_tools(&self.server, open.service.peer());
+        let peer = open.service.peer();
+        let fetched = tool_list::fetch_tools(&self.server, peer, |text| self.without_token(text));
         match timeout(self.connect_timeout, fetched).await {
             Ok(Ok(fetched)) => {
                 let in_headers = fetched.has_arguments_in_headers();

@@ -19,6 +19,7 @@ use futures_core::stream::BoxStream;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use llmnode_http::ext::{ClientError, PlainClient, ResponseBody};
+use llmnode_model::ext::{Secret, redact_secrets};
 use llmnode_runtime::Category;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
@@ -194,11 +195,11 @@ impl HttpClient {
         limits: StreamableHttpResponseLimits,
     ) -> Result<StreamableHttpPostResponse, Error> {
         let JsonRpcMessage::Request(request) = &message else {
+            let token = session.token.clone();
             if let Err(failure) = self.exchange(&message, session, limits, None).await {
-                tracing::debug!(
-                    "a notification was not taken: {}",
-                    failure.of_a_connection()
-                );
+                let token: Vec<Secret> = token.map(Secret::new).into_iter().collect();
+                let why = redact_secrets(failure.of_a_connection(), &token);
+                tracing::debug!("a notification was not taken: {why}");
             }
             return Ok(StreamableHttpPostResponse::Accepted);
         };

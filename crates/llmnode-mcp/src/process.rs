@@ -12,6 +12,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
+use llmnode_model::ext::{Secret, redact_secrets};
 use llmnode_reader::ext::small_tree;
 #[cfg(unix)]
 use process_wrap::tokio::ProcessGroup;
@@ -101,7 +102,12 @@ impl Program {
         let mut child = command.spawn()?;
         let input = child.stdin().take().ok_or_else(no_pipe)?;
         let output = child.stdout().take().ok_or_else(no_pipe)?;
-        let log = tokio::spawn(forward_log(child.stderr().take(), server.to_owned()));
+        let log = Log {
+            server: server.to_owned(),
+            secrets: self.secrets(),
+            forwarded: 0,
+        };
+        let log = tokio::spawn(forward_log(child.stderr().take(), log));
         let transport = ChildTransport {
             child: Child(Some(child)),
             input: Arc::new(Mutex::new(Some(input))),
@@ -119,12 +125,8 @@ impl Program {
 
     /// On one line. Values of `environment` are redacted, since they may be secrets.
     pub(crate) async fn log_tail(&self, log: LogTask, most: usize) -> Option<String> {
-        let mut text = timeout(LOG_END_TIMEOUT, log).await.ok()?.ok()?;
-        for (_, value) in &self.environment {
-            if let Some(value) = value.to_str().filter(|value| value.len() >= 4) {
-                text = text.replace(value, "[redacted]");
-            }
-        }
+        let text = timeout(LOG_END_TIMEOUT, log).await.ok()?.ok()?;
+        let text = redact_secrets(text, &self.secrets());
         let mut words = String::new();
         for line in text
             .lines()
@@ -141,6 +143,14 @@ impl Program {
             }
         }
         (!words.is_empty()).then(|| without_hidden(&words, most).replace(char::is_control, " "))
+    }
+
+    fn secrets(&self) -> Vec<Secret> {
+        let values = self.environment.iter();
+        values
+            .filter_map(|(_, value)| value.to_str())
+            .map(Secret::new)
+            .collect()
     }
 }
 
@@ -348,28 +358,72 @@ impl Drop for Child {
 
 pub(crate) type LogTask = JoinHandle<String>;
 
-/// The log is read beyond the limit, so that the child never blocks on it.
-async fn forward_log(log: Option<ChildStderr>, server: String) -> String {
+/// What of a child's log is shown on the way.
+struct Log {
+    server: String,
+    secrets: Vec<Secret>,
+    /// Bytes so far.
+    forwarded: usize,
+}
+
+impl Log {
+    /// Whole lines, since half a secret would not be recognised.
+    fn forward(&mut self, lines: &[u8]) {
+        if self.forwarded >= MAX_LOG_BYTES {
+            return;
+        }
+        let server = &*self.server;
+        let text = String::from_utf8_lossy(lines).into_owned();
+        let text = redact_secrets(text, &self.secrets);
+        tracing::debug!(server, "{}", text.trim_end());
+        self.forwarded += lines.len();
+        if self.forwarded >= MAX_LOG_BYTES {
+            tracing::warn!(
+                server,
+                "the log of this MCP server is too long; the rest is not shown"
+            );
+        }
+    }
+}
+
+/// The log is read beyond the limit, so that the child never blocks on it. Returns
+/// its end.
+async fn forward_log(log: Option<ChildStderr>, mut to: Log) -> String {
     let Some(mut log) = log else {
         return String::new();
     };
     let mut buffer = [0; 4096];
-    let mut forwarded = 0;
+    let mut unended = Vec::new();
     let mut end = Vec::new();
+    let mut is_cut = false;
     while let Ok(length @ 1..) = log.read(&mut buffer).await {
-        end.extend_from_slice(&buffer[..length]);
-        end.drain(..end.len().saturating_sub(LOG_TAIL_BYTES));
-        if forwarded < MAX_LOG_BYTES {
-            let text = String::from_utf8_lossy(&buffer[..length]);
-            tracing::debug!(server, "{}", text.trim_end());
-            forwarded += length;
-            if forwarded >= MAX_LOG_BYTES {
-                tracing::warn!(
-                    server,
-                    "the log of this MCP server is too long; the rest is not shown"
-                );
-            }
+        let read = &buffer[..length];
+        end.extend_from_slice(read);
+        let cut = end.len().saturating_sub(LOG_TAIL_BYTES);
+        end.drain(..cut);
+        is_cut |= cut > 0;
+        unended.extend_from_slice(read);
+        let line_end = unended.iter().rposition(|byte| *byte == b'\n');
+        let is_long = unended.len() > LOG_TAIL_BYTES;
+        let whole = line_end.map_or(0, |at| at + 1);
+        let whole = if is_long { unended.len() } else { whole };
+        if whole > 0 {
+            to.forward(&unended[..whole]);
+            unended.drain(..whole);
         }
     }
-    String::from_utf8_lossy(&end).into_owned()
+    if !unended.is_empty() {
+        to.forward(&unended);
+    }
+    let text = String::from_utf8_lossy(&end).into_owned();
+    match is_cut {
+        true => behind_cut(&text).to_owned(),
+        false => text,
+    }
+}
+
+/// Without its first word, which may be the end of a longer one: half a secret would not be recognised.
+fn behind_cut(text: &str) -> &str {
+    let begin = text.find(char::is_whitespace);
+    begin.map_or("", |at| &text[at..])
 }

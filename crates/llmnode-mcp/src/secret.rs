@@ -1,14 +1,14 @@
 //! The token of an HTTP server, which is redacted from all texts.
 
-use std::fmt;
+use llmnode_model::ext::{Secret, redact_secrets};
 
-#[derive(Clone)]
-pub(crate) struct Token(String);
+#[derive(Clone, Debug)]
+pub(crate) struct Token(Secret);
 
 impl Token {
     pub(crate) fn from_env(variable: &str) -> Result<Self, String> {
         match std::env::var(variable) {
-            Ok(token) if !token.trim().is_empty() => Ok(Token(token.trim().to_owned())),
+            Ok(token) if !token.trim().is_empty() => Ok(Token(Secret::new(token.trim()))),
             Ok(_) => Err(format!("the environment variable {variable} is empty")),
             Err(std::env::VarError::NotPresent) => {
                 Err(format!("the environment variable {variable} is not set"))
@@ -20,16 +20,11 @@ impl Token {
     }
 
     pub(crate) fn reveal(&self) -> &str {
-        &self.0
+        self.0.reveal()
     }
 
+    /// Servers repeat it as it is, in JSON, in URLs and in base64.
     pub(crate) fn redact(&self, text: &str) -> String {
-        text.replace(&self.0, "[redacted]")
-    }
-}
-
-impl fmt::Debug for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[redacted]")
+        redact_secrets(text.to_owned(), std::slice::from_ref(&self.0))
     }
 }

@@ -70,9 +70,11 @@ impl LeftOut {
     }
 }
 
+/// `redact`: what a server says may repeat its token.
 pub(crate) async fn fetch_tools(
     server: &str,
     peer: &Peer<RoleClient>,
+    redact: impl Fn(&str) -> String,
 ) -> Result<Fetched, ServiceError> {
     let mut fetched = Fetched::default();
     let mut bytes = 0;
@@ -84,7 +86,7 @@ pub(crate) async fn fetch_tools(
             Ok(listed) => listed,
             Err(error) if page == 0 => return Err(error),
             Err(error) => {
-                let why = of_service(&error).of_a_connection();
+                let why = redact(&of_service(&error).of_a_connection());
                 fetched.left_out.add(
                     server,
                     LIST,
@@ -94,7 +96,9 @@ pub(crate) async fn fetch_tools(
             }
         };
         for (name, reason) in left_out_of(&listed) {
-            fetched.left_out.add(server, &name, &reason);
+            fetched
+                .left_out
+                .add(server, &redact(&name), &redact(&reason));
         }
         for tool in listed.tools {
             bytes += serde_json::to_string(&tool).map_or(MAX_LIST_BYTES, |json| json.len());

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use llmnode_mcp::Mcp;
+use llmnode_mcp::{Mcp, McpServer};
 use llmnode_runtime::Category;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -105,6 +105,10 @@ fn respond(head: &str, body: &[u8], mode: &str) -> (&'static str, String) {
     if mode == "unauthorised" {
         return ("403 Forbidden", "no access for token-1234567890".to_owned());
     }
+    if mode == "unauthorised at length" {
+        let words = format!("{} token-1234567890", "x".repeat(285));
+        return ("403 Forbidden", words);
+    }
     if !head.starts_with("post") {
         return ("405 Method Not Allowed", String::new());
     }
@@ -182,6 +186,11 @@ async fn tools_over_http() {
     );
 }
 
+async fn with_the_token(mode: &'static str) -> McpServer {
+    let mcp = Mcp::http(http(mode).await.url).name("web");
+    mcp.bearer_env(TOKEN).connect().await.unwrap()
+}
+
 #[tokio::test]
 async fn a_token_goes_along_and_comes_back_nowhere() {
     if !with_token("http::a_token_goes_along_and_comes_back_nowhere") {
@@ -204,15 +213,20 @@ async fn a_token_goes_along_and_comes_back_nowhere() {
             .all(|head| head.contains("authorization: bearer token-1234567890")),
         "{heads:?}"
     );
-    let fault = Mcp::http(http("unauthorised").await.url)
-        .bearer_env(TOKEN)
-        .connect()
-        .await
-        .unwrap_err();
-    assert!(
-        !format!("{fault} {fault:?}").contains("token-1234567890"),
-        "{fault}"
+    for mode in ["unauthorised", "unauthorised at length"] {
+        let mcp = Mcp::http(http(mode).await.url).bearer_env(TOKEN);
+        let fault = mcp.connect().await.unwrap_err();
+        let shown = format!("{fault} {fault:?}");
+        assert!(!shown.contains("token-12"), "{shown}");
+    }
+    let server = with_the_token("echoes in base64").await;
+    assert_eq!(
+        result(&server, "web_none", json!({})).await,
+        "Basic dTp[redacted]"
     );
+    let server = with_the_token("pages that echo").await;
+    let why = &server.left_out()["tools/list"];
+    assert!(why.contains("no page for [redacted]"), "{why}");
 }
 
 #[tokio::test]

@@ -35,6 +35,13 @@ pub(crate) fn answer(mode: &str, message: &Value) -> Option<Value> {
             json!({"tools": null})
         }
         "tools/list" if mode == "broken" => json!({"tools": broken_tools(), "nextCursor": "2"}),
+        "tools/list" if mode == "pages that echo" && message["params"]["cursor"] == "2" => {
+            let error = json!({"code": -32000, "message": "no page for token-1234567890"});
+            return Some(json!({"jsonrpc": "2.0", "id": id, "error": error}));
+        }
+        "tools/list" if mode == "pages that echo" => {
+            json!({"tools": tools(mode), "nextCursor": "2"})
+        }
         "tools/list" if mode == "round" => {
             json!({"tools": [{"name": "one", "inputSchema": {"type": "object"}}], "nextCursor": "same"})
         }
@@ -184,6 +191,8 @@ fn call(mode: &str, params: &Value) -> Option<Result<Value, String>> {
             "structuredContent": {"total": 36},
         }),
         "none" if mode == "echoes" => text("token-1234567890".to_owned()),
+        // `u:token-1234567890`
+        "none" if mode == "echoes in base64" => text("Basic dTp0b2tlbi0xMjM0NTY3ODkw".to_owned()),
         _ => text("done".to_owned()),
     }))
 }
@@ -206,6 +215,18 @@ pub(crate) fn serve() {
             "{}\nno folder `notes`\nthe key {key}\u{7} is not accepted",
             "x".repeat(10_000)
         );
+        std::process::exit(3);
+    }
+    if mode == "refuses in JSON" {
+        let key = std::env::var("KEY").unwrap();
+        eprintln!("{}", json!({"env": {"KEY": key}, "error": "no"}));
+        std::process::exit(3);
+    }
+    if mode == "refuses with a long line" {
+        let key = std::env::var("KEY").unwrap();
+        // The end of the log that is kept begins within the key.
+        let rest = "y".repeat(4096 - key.len() / 2 - 1);
+        eprint!("{key}{rest} ");
         std::process::exit(3);
     }
     for line in std::io::stdin().lock().lines() {

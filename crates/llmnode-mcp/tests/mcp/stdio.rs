@@ -343,6 +343,21 @@ async fn a_program_that_ends_at_once_is_told_with_its_last_words() {
     );
 }
 
+/// Logs are JSON, and end anywhere.
+#[tokio::test]
+async fn no_part_of_a_key_is_among_the_last_words_of_a_program() {
+    let line = "MIIEvQ".repeat(10);
+    let lines = format!("-----BEGIN KEY-----\nMIIEvQ\"{line}\n");
+    for (mode, key) in [
+        ("refuses in JSON", &lines),
+        ("refuses with a long line", &line),
+    ] {
+        let mcp = scripted(mode, mode).mcp.env("KEY", key);
+        let fault = mcp.connect().await.unwrap_err();
+        assert!(!fault.message().contains("MIIEvQ"), "{mode}: {fault}");
+    }
+}
+
 #[tokio::test]
 async fn a_server_that_hangs_is_told_in_time_and_ended() {
     let scripted = scripted("hangs", "hangs");
