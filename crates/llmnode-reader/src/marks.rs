@@ -3,8 +3,11 @@
 //! A type's traversal is checked against them: a marked type that it misses would
 //! not be validated, and nobody would notice.
 
-use schemars::JsonSchema;
+use std::borrow::Cow;
+use std::cell::Cell;
+
 use schemars::generate::{SchemaGenerator, SchemaSettings};
+use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 /// The schema keyword that holds the mark of a type with validators. It is never sent.
@@ -12,7 +15,57 @@ pub const MARK: &str = "x-llmnode-validated";
 
 /// The schema of a type, with the marks in it.
 pub fn schema_with_marks<T: JsonSchema + ?Sized>() -> Value {
-    generator().into_root_schema_for::<T>().to_value()
+    schema_of(Described {
+        name: T::schema_name,
+        id: T::schema_id,
+        schema: T::json_schema,
+    })
+}
+
+/// Not generic: schemars' generator would be compiled for every type.
+fn schema_of(described: Described) -> Value {
+    let around = DESCRIBED.replace(Some(described));
+    let schema = generator().into_root_schema_for::<Root>();
+    DESCRIBED.set(around);
+    schema.to_value()
+}
+
+/// What the generator asks a type.
+#[derive(Clone, Copy)]
+struct Described {
+    name: fn() -> Cow<'static, str>,
+    id: fn() -> Cow<'static, str>,
+    schema: fn(&mut SchemaGenerator) -> Schema,
+}
+
+thread_local! {
+    /// The type that `Root` stands for.
+    static DESCRIBED: Cell<Option<Described>> = const { Cell::new(None) };
+}
+
+/// Stands for a type that is not known here. It has the type's id, so that a type that
+/// contains itself refers to the root.
+struct Root;
+
+impl JsonSchema for Root {
+    fn schema_name() -> Cow<'static, str> {
+        DESCRIBED
+            .get()
+            .map_or_else(Cow::default, |described| (described.name)())
+    }
+
+    fn schema_id() -> Cow<'static, str> {
+        DESCRIBED
+            .get()
+            .map_or_else(Cow::default, |described| (described.id)())
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        match DESCRIBED.get() {
+            Some(described) => (described.schema)(generator),
+            None => Schema::default(),
+        }
+    }
 }
 
 /// Of what is read, not of what is written: serde may have other names for the two.

@@ -4,13 +4,15 @@
 //! type accepts anything (an untagged enum, a map, a flattened struct) nothing can
 //! be observed, so such types are not read on the fast path.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt;
+use std::marker::PhantomData;
 
-use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor,
 };
+use serde::forward_to_deserialize_any;
 use serde_json::{Map, Value};
 
 use super::find::offset;
@@ -126,7 +128,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Observer<'_, D> {
         _fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, D::Error> {
-        self.inner.deserialize_map(Observer {
+        self.inner.deserialize_map(Struct {
             inner: visitor,
             observed: self.observed,
         })
@@ -195,10 +197,9 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Observer<'_, V> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
-        self.inner.visit_map(Members {
+        self.inner.visit_map(Observer {
             inner,
             observed: self.observed,
-            seen: 0,
         })
     }
 
@@ -239,9 +240,64 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Observer<'_, A> {
     }
 }
 
-struct Members<'w, A> {
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Observer<'_, A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, A::Error> {
+        self.inner.next_key_seed(seed)
+    }
+
+    fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, A::Error> {
+        self.inner.next_value_seed(Observer {
+            inner: seed,
+            observed: self.observed,
+        })
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        self.inner.size_hint()
+    }
+}
+
+/// The visitor of a struct, whose members have names.
+struct Struct<'w, V> {
+    inner: V,
+    observed: &'w Observed<'w>,
+}
+
+impl<'de, V: Visitor<'de>> Visitor<'de> for Struct<'_, V> {
+    type Value = V::Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.expecting(f)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
+        self.inner.visit_map(Members {
+            inner,
+            observed: self.observed,
+            name: Cow::Borrowed(""),
+            seen: 0,
+        })
+    }
+
+    /// A variant may be a list.
+    fn visit_seq<A: SeqAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
+        self.inner.visit_seq(Observer {
+            inner,
+            observed: self.observed,
+        })
+    }
+}
+
+struct Members<'de, 'w, A> {
     inner: A,
     observed: &'w Observed<'w>,
+    /// Of the last member. It is kept here, so that code which drops it is not compiled for every type.
+    name: Cow<'de, str>,
     seen: u64,
 }
 
@@ -254,29 +310,51 @@ fn bit_of(name: &str, absent: &[String]) -> u64 {
         .map_or(0, |at| 1 << at)
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Members<'_, A> {
+impl<'de, A: MapAccess<'de>> Members<'de, '_, A> {
+    /// Goes to the next member that counts; `false`: there is none. It knows no type of
+    /// the program, and a type's field is found by the name, so that little is compiled
+    /// for each type.
+    fn next_name(&mut self) -> Result<bool, A::Error> {
+        let absent = self.observed.absent_as_null;
+        while let Some(name) = self.inner.next_key_seed(NameSeed)? {
+            self.name = name;
+            if absent.is_empty() {
+                return Ok(true);
+            }
+            // A name with an escape has no place in the JSON by which its value is found.
+            let Cow::Borrowed(text) = self.name else {
+                return Err(A::Error::custom("not read at once"));
+            };
+            let bit = bit_of(text, absent);
+            if self.seen & bit != 0 {
+                return Err(A::Error::custom("a member twice"));
+            }
+            self.seen |= bit;
+            if bit == 0 || !self.observed.is_null(text) {
+                return Ok(true);
+            }
+            self.inner.next_value::<()>()?;
+        }
+        Ok(false)
+    }
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Members<'de, '_, A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, A::Error> {
-        let absent = self.observed.absent_as_null;
-        if absent.is_empty() {
-            return self.inner.next_key_seed(seed);
+        // Written out: `?` and `map` are functions of each type.
+        match self.next_name() {
+            Ok(true) => match seed.deserialize(Name(&self.name, PhantomData)) {
+                Ok(key) => Ok(Some(key)),
+                Err(error) => Err(error),
+            },
+            Ok(false) => Ok(None),
+            Err(error) => Err(error),
         }
-        while let Some(name) = self.inner.next_key::<&'de str>()? {
-            let bit = bit_of(name, absent);
-            if self.seen & bit != 0 {
-                return Err(A::Error::custom("a member twice"));
-            }
-            self.seen |= bit;
-            if bit == 0 || !self.observed.is_null(name) {
-                return Ok(Some(seed.deserialize(BorrowedStrDeserializer::new(name))?));
-            }
-            self.inner.next_value::<()>()?;
-        }
-        Ok(None)
     }
 
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, A::Error> {
@@ -288,6 +366,49 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Members<'_, A> {
 
     fn size_hint(&self) -> Option<usize> {
         self.inner.size_hint()
+    }
+}
+
+/// The name of a member, which derived code asks for its field.
+struct Name<'n, E>(&'n str, PhantomData<E>);
+
+impl<'de, E: Error> Deserializer<'de> for Name<'_, E> {
+    type Error = E;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
+        visitor.visit_str(self.0)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
+
+/// Reads a name, from the text itself where it has no escape.
+struct NameSeed;
+
+impl<'de> DeserializeSeed<'de> for NameSeed {
+    type Value = Cow<'de, str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Cow<'de, str>, D::Error> {
+        from.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for NameSeed {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, name: &'de str) -> Result<Cow<'de, str>, E> {
+        Ok(Cow::Borrowed(name))
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<Cow<'de, str>, E> {
+        Ok(Cow::Owned(name.to_owned()))
     }
 }
 
@@ -341,7 +462,7 @@ impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Observer<'_, A> {
     ) -> Result<V::Value, A::Error> {
         self.inner.struct_variant(
             fields,
-            Observer {
+            Struct {
                 inner: visitor,
                 observed: self.observed,
             },

@@ -20,7 +20,7 @@ const PLACEHOLDER: &str = "\"string\"";
 /// A place for a value of a type that is not known here, so that the search for
 /// JSON is compiled once.
 pub trait Slot {
-    /// Reads the JSON as a value of the type, and keeps it.
+    /// Reads the JSON as a value of the type, and keeps it. After an error, what it holds does not count.
     ///
     /// # Errors
     /// If it is not of the type.
@@ -30,13 +30,12 @@ pub trait Slot {
 impl<T: DeserializeOwned> Slot for Option<T> {
     fn fill(&mut self, json: &str, observed: &Observed<'_>) -> Result<(), serde_json::Error> {
         let mut inner = serde_json::Deserializer::from_str(json);
-        let value = T::deserialize(Observer {
+        // Kept before the end is looked for: to drop it there would be more code for every type.
+        *self = Some(T::deserialize(Observer {
             inner: &mut inner,
             observed,
-        })?;
-        inner.end()?;
-        *self = Some(value);
-        Ok(())
+        })?);
+        inner.end()
     }
 }
 
