@@ -9,8 +9,37 @@
 #[schemars(extend("x-llmnode-validated" = (::core::any::type_name::<Step<T>>())))]
 enum Step<T> {
     Done,
-    Use(Choice),
-    Both { first: (u8, Choice), others: Vec<T> },
+    Use(
+        #[schemars(
+            with = "< :: llmnode :: __private :: All < { < Step < :: std :: string :: String > as :: llmnode :: __private :: Parts > :: ALL } > as :: llmnode :: __private :: Described < Choice >> :: Type"
+        )]
+        #[cfg_attr(
+            not(doc),
+            serde(
+                bound(
+                    serialize = "for < '__any > < :: llmnode :: __private :: All < { < Step < :: std :: string :: String > as :: llmnode :: __private :: Parts > :: ALL } > as :: llmnode :: __private :: DerivedBound < Choice , 0 >> :: Type : :: llmnode :: __private :: Written < '__any , { < Step < :: std :: string :: String > as :: llmnode :: __private :: Parts > :: CHECKED } >",
+                    deserialize = "for < '__any > < :: llmnode :: __private :: All < { < Step < :: std :: string :: String > as :: llmnode :: __private :: Parts > :: ALL } > as :: llmnode :: __private :: DerivedBound < Choice , 0 >> :: Type : :: llmnode :: __private :: Written < '__any , { < Step < :: std :: string :: String > as :: llmnode :: __private :: Parts > :: CHECKED } >"
+                )
+            )
+        )]
+        Choice,
+    ),
+    Both {
+        #[schemars(
+            with = "< :: llmnode :: __private :: All < { < Step < :: std :: string :: String > as :: llmnode :: __private :: Parts > :: ALL } > as :: llmnode :: __private :: Described < (u8 , Choice) >> :: Type"
+        )]
+        #[cfg_attr(
+            not(doc),
+            serde(
+                bound(
+                    serialize = "for < '__any > < :: llmnode :: __private :: All < { < Step < :: std :: string :: String > as :: llmnode :: __private :: Parts > :: ALL } > as :: llmnode :: __private :: DerivedBound < (u8 , Choice) , 1 >> :: Type : :: llmnode :: __private :: Written < '__any , { < Step < :: std :: string :: String > as :: llmnode :: __private :: Parts > :: CHECKED } >",
+                    deserialize = "for < '__any > < :: llmnode :: __private :: All < { < Step < :: std :: string :: String > as :: llmnode :: __private :: Parts > :: ALL } > as :: llmnode :: __private :: DerivedBound < (u8 , Choice) , 1 >> :: Type : :: llmnode :: __private :: Written < '__any , { < Step < :: std :: string :: String > as :: llmnode :: __private :: Parts > :: CHECKED } >"
+                )
+            )
+        )]
+        first: (u8, Choice),
+        others: Vec<T>,
+    },
 }
 const _: () = {
     use ::llmnode::__private as __llmnode;
@@ -86,4 +115,36 @@ const _: () = {
         Step < T >, [T,] [] Step < ::std::string::String >, Step < ::core::primitive::u8
         >
     );
+};
+const _: () = {
+    use ::llmnode::__private as __llmnode;
+    #[automatically_derived]
+    impl<T> __llmnode::Parts for Step<T> {
+        const ALL: __llmnode::bool = {
+            use __llmnode::probes::*;
+            __llmnode::PartProbe::<Choice>::__IS_PART
+                && __llmnode::PartProbe::<(u8, Choice)>::__IS_PART
+                && __llmnode::is_read(
+                    &|| (&&&&__llmnode::PartProbe::<Choice>::new()).__read(),
+                )
+        };
+        const CHECKED: __llmnode::bool = {
+            use __llmnode::probes::*;
+            __llmnode::is_part::<Choice>();
+            __llmnode::require_read::<
+                Choice,
+                _,
+                _,
+            >(&|| (&&&&__llmnode::PartProbe::<Choice>::new()).__read());
+            ::core::assert!(
+                __llmnode::PartProbe:: < Choice > ::__IS_PART,
+                "what this type stands in has no JSON schema; write a `Vec`, an `Option`, a map, or an array of at most 32"
+            );
+            ::core::assert!(
+                __llmnode::PartProbe:: < (u8, Choice) > ::__IS_PART,
+                "what this type stands in has no JSON schema; write a `Vec`, an `Option`, a map, or an array of at most 32"
+            );
+            true
+        };
+    }
 };

@@ -1,3 +1,4 @@
+#[allow(clippy::needless_pass_by_value)]
 /// Finds books.
 pub async fn find_books(
     word: &str,

@@ -168,6 +168,16 @@ pub(crate) fn fill_type(
             let (owned, error) = owned_output(&reference);
             fill_readable(slot, key, (Some(owned), Err(error)))
         }
+        Ok(item) if key == "output" && input.peek(syn::token::Bracket) => {
+            let brackets: TokenTree = input.parse()?;
+            let message = format!("a list is written `Vec<{}>`", pretty_print(&item));
+            let error = Error::new(brackets.span(), message);
+            fill_readable(
+                slot,
+                key,
+                (Some(parse_quote!(::std::vec::Vec<#item>)), Err(error)),
+            )
+        }
         Ok(ty) => fill(slot, key, Ok(ty)),
         Err(error) => fill_readable(slot, key, (meant, Err(error))),
     }

@@ -67,8 +67,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let unread = borrows && missing.contains(&DESERIALIZE);
     missing.retain(|derive| !unread || *derive != DESERIALIZE);
     // An editor shows no errors of derived code.
-    let parts = (missing.len() == NEEDED.len() && !crate::ide::is_editor())
-        .then(|| parts::check(&mut input, &krate));
+    let parts = (!unread && !crate::ide::is_editor()).then(|| parts::check(&mut input, &krate));
     let unread = unread.then(|| stub_deserialize(&input, &krate));
     input.attrs.splice(0..0, derive(&missing, &krate));
     input.attrs.extend(crate_attributes(&krate));

@@ -38,6 +38,7 @@ use args::{ToolArgs, VALUES, hint};
 use model::ToolModel;
 pub(crate) use name::check_tool_name;
 use name::{taken_by_a_type, tool_name_error};
+use parameter::Parameter;
 
 const LISTS: [(&str, &str); 1] = [("choices", choices::EXAMPLE)];
 
@@ -111,7 +112,22 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         (false, false) => Some(emit::stub_of_function(&model)),
         (false, true) => None,
     };
-    quote!(#function #tool #errors)
+    let lint = owned_arguments(&model.parameters);
+    quote!(#lint #function #tool #errors)
+}
+
+/// clippy's pedantic lints propose a reference, which a tool cannot take of most types.
+fn owned_arguments(parameters: &[Parameter]) -> Option<TokenStream> {
+    let owns = parameters.iter().any(|parameter| {
+        matches!(
+            parameter,
+            Parameter::Argument {
+                by_reference: false,
+                ..
+            }
+        )
+    });
+    owns.then(|| quote!(#[allow(clippy::needless_pass_by_value)]))
 }
 
 /// None for a node, which has its own impls.

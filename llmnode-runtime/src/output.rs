@@ -52,20 +52,27 @@ pub trait LlmOutput: DeserializeOwned + JsonSchema + Send + Sync + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> LlmOutput for T {}
 
-/// The same of a type with arguments. `Part` is the innermost of them, which the
-/// message names beside it.
+/// The innermost argument of a type that a model can answer with. The bound is on it,
+/// so that the compiler underlines it.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be the output of a node",
-    label = "`{Part}`, or a type around it, lacks `Deserialize` or `JsonSchema`",
-    note = "put `#[llm_output]` on the definition of `{Part}` and of what it stands in, or derive \
+    message = "`{T}` cannot be the output of a node",
+    label = "`{Self}`, or a type around it, lacks `Deserialize` or `JsonSchema`",
+    note = "put `#[llm_output]` on the definition of `{Self}` and of what it stands in, or derive \
             `serde::Deserialize` and `schemars::JsonSchema`, of schemars 1",
     note = "for dates, money and ids of other crates, llmnode has the features `chrono04`, \
             `jiff02`, `rust_decimal1`, `uuid1`, `url2`"
 )]
-pub trait LlmOutputOf<Part>: LlmOutput {}
+pub trait PartOf<T> {
+    /// How answers are read.
+    fn spec<S: ?Sized>(coverage: fn(&mut Coverage), collect: Collect<T, S>) -> OutputSpec<T, S>;
+}
 
 #[diagnostic::do_not_recommend]
-impl<T: LlmOutput, Part> LlmOutputOf<Part> for T {}
+impl<Part: ?Sized, T: LlmOutput> PartOf<T> for Part {
+    fn spec<S: ?Sized>(coverage: fn(&mut Coverage), collect: Collect<T, S>) -> OutputSpec<T, S> {
+        OutputSpec::json(coverage, collect)
+    }
+}
 
 /// How the answers of a node are read and checked. It is compiled for every node,
 /// so whatever does not need the type is in its `Source`.
@@ -481,11 +488,8 @@ impl<T: LlmOutput, S: ?Sized> OutputSpec<T, S> {
 
 impl<T, S: ?Sized> OutputSpec<T, S> {
     /// JSON of a type with arguments; `Part` is the innermost of them.
-    pub fn json_of<Part>(coverage: fn(&mut Coverage), collect: Collect<T, S>) -> Self
-    where
-        T: LlmOutputOf<Part>,
-    {
-        Self::json(coverage, collect)
+    pub fn json_of<Part: PartOf<T>>(coverage: fn(&mut Coverage), collect: Collect<T, S>) -> Self {
+        Part::spec(coverage, collect)
     }
 }
 

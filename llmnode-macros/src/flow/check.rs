@@ -69,7 +69,11 @@ pub(crate) fn check(flow: &Flow, errors: &mut Errors) -> CheckedFlow {
         reject_catch_all(&stop.exit, errors);
     }
     if targets(flow, &checked, errors) && labelled {
-        check_reachability(flow, &checked, errors);
+        let stuck = check_reachability(flow, &checked, errors);
+        for step in stuck {
+            // An arm that is missing may be the one that leads out.
+            checked.faulty[step] |= matches!(flow.step_list[step].exit, Exit::Match(_));
+        }
     }
     checked
 }
@@ -220,8 +224,8 @@ fn unknown_label(label: &str, flow: &Flow, checked: &CheckedFlow) -> String {
     unknown("no step is called", label, labels, &all)
 }
 
-/// Dead ends are reported only if every step is reachable.
-fn check_reachability(flow: &Flow, checked: &CheckedFlow, errors: &mut Errors) {
+/// Dead ends are reported only if every step is reachable. Returns them.
+fn check_reachability(flow: &Flow, checked: &CheckedFlow, errors: &mut Errors) -> Vec<usize> {
     // Two kinds of faults. A step that nothing leads to is reported first, and
     // alone: what is unreached often does not lead to the end either, for the same
     // reason.
@@ -237,7 +241,7 @@ fn check_reachability(flow: &Flow, checked: &CheckedFlow, errors: &mut Errors) {
     }
     let stuck = graph.stuck();
     let Some(first) = stuck.first().filter(|_| unreached.is_empty()) else {
-        return;
+        return vec![];
     };
     // If no step leads to the end, the fault is the flow's; otherwise it is at the
     // first step from which there is no way out.
@@ -252,6 +256,7 @@ fn check_reachability(flow: &Flow, checked: &CheckedFlow, errors: &mut Errors) {
         )
     };
     errors.push(Error::new(at.span(), message));
+    stuck
 }
 
 /// Where a fault of the step is reported.

@@ -2,8 +2,9 @@
 //!
 //! The derives report such a type five times, and name no remedy. So the derived
 //! impls get a bound that keeps them silent, and a constant has the one error. How
-//! and why is in the runtime (`output/parts.rs`). Only where all three derives are
-//! ours, and the definition has no parameters.
+//! and why is in the runtime (`output/parts.rs`). A bound may not name parameters in
+//! a constant, so a generic definition is asked with arguments filled in, about the
+//! fields that have none of its parameters.
 
 use std::collections::HashSet;
 
@@ -11,23 +12,31 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{
-    Data, DeriveInput, Field, GenericArgument, LitStr, Path, PathArguments, Type, parse_quote,
+    Data, DeriveInput, Field, GenericArgument, GenericParam, Generics, LitStr, Path, PathArguments,
+    Type, parse_quote,
 };
 
 use crate::crate_path;
 use crate::generics::{bare, mentions};
+use crate::validate::definition;
 use crate::validate::fields::is_plain;
 use crate::validate::serde_names::SerdeAttributes;
 
 /// Adds the attributes of the derives, and returns the impl that they need.
 pub(crate) fn check(input: &mut DeriveInput, krate: &Path) -> TokenStream {
     let container = SerdeAttributes::read(&input.attrs);
-    if container.custom || container.bound || !input.generics.params.is_empty() {
+    let mut alike = definition::alike(&input.generics).into_iter();
+    let Some(arguments) = alike
+        .next()
+        .filter(|_| !container.custom && !container.bound)
+    else {
         return TokenStream::new();
-    }
-    let ident = input.ident.clone();
+    };
+    let (ident, generics) = (input.ident.clone(), input.generics.clone());
     let owner = Owner {
         ident: &ident,
+        generics: &generics,
+        ty: quote!(#ident #arguments),
         private: quote!(#krate::__private),
     };
     let mut checked = vec![];
@@ -85,6 +94,9 @@ fn fields(data: &mut Data) -> Vec<&mut Field> {
 /// The definition.
 struct Owner<'a> {
     ident: &'a Ident,
+    generics: &'a Generics,
+    /// With arguments filled in.
+    ty: TokenStream,
     private: TokenStream,
 }
 
@@ -98,10 +110,27 @@ impl Owner<'_> {
             || attributes.flatten
             || attributes.bound;
         let mut found = vec![];
-        if is_special || !is_written(&field.ty) || !self.collect(&field.ty, &mut found) {
+        if is_special || !self.is_written(&field.ty) || !self.collect(&field.ty, &mut found) {
             return vec![];
         }
         found
+    }
+
+    /// Whether the type is the same as a text: `$crate` of a macro is not, `Self` is another type there, and a parameter is
+    /// another one for each that uses the definition.
+    fn is_written(&self, ty: &Type) -> bool {
+        !mentions(ty.to_token_stream(), &|ident| {
+            let is_parameter = self
+                .generics
+                .params
+                .iter()
+                .any(|parameter| match parameter {
+                    GenericParam::Type(parameter) => parameter.ident == *ident,
+                    GenericParam::Const(parameter) => parameter.ident == *ident,
+                    GenericParam::Lifetime(parameter) => parameter.lifetime.ident == *ident,
+                });
+            is_parameter || ident == "Self" || ident.to_string().starts_with('$')
+        })
     }
 
     /// Returns `false` for a type that is not looked into.
@@ -121,6 +150,10 @@ impl Owner<'_> {
                 if last.ident != *self.ident {
                     found.push(ty.clone());
                 }
+                true
+            }
+            Type::TraitObject(_) => {
+                found.push(ty.clone());
                 true
             }
             _ => false,
@@ -149,8 +182,8 @@ impl Owner<'_> {
     }
 
     fn all(&self) -> TokenStream {
-        let Self { ident, private } = self;
-        quote!(#private::All<{ <#ident as #private::Parts>::ALL }>)
+        let Self { ty, private, .. } = self;
+        quote!(#private::All<{ <#ty as #private::Parts>::ALL }>)
     }
 
     fn described(&self, ty: &Type) -> TokenStream {
@@ -159,12 +192,14 @@ impl Owner<'_> {
     }
 
     fn bound(&self, index: usize, ty: &Type) -> TokenStream {
-        let Self { ident, private } = self;
+        let Self {
+            ty: owner, private, ..
+        } = self;
         let all = self.all();
         let index = Literal::usize_unsuffixed(index);
         quote! {
             for<'__any> <#all as #private::DerivedBound<#ty, #index>>::Type:
-                #private::Written<'__any, { <#ident as #private::Parts>::CHECKED }>
+                #private::Written<'__any, { <#owner as #private::Parts>::CHECKED }>
         }
     }
 
@@ -172,13 +207,26 @@ impl Owner<'_> {
     fn parts_impl(&self, checked: &[Checked]) -> TokenStream {
         let private = crate_path::private();
         let ident = self.ident;
+        let (impl_generics, ty_generics, where_clause) = self.generics.split_for_impl();
         let types = checked.iter().map(|one| &one.ty);
         let mut seen = HashSet::new();
-        let parts = checked
+        let parts: Vec<_> = checked
             .iter()
             .flat_map(|one| &one.parts)
-            .filter(|part| seen.insert(part.to_token_stream().to_string()));
-        let parts = parts.map(|part| {
+            .filter(|part| seen.insert(part.to_token_stream().to_string()))
+            .collect();
+        // A type with arguments may hold the definition, whose bound would be proved by itself.
+        let read = parts.iter().copied().filter(|part| is_plain_path(part));
+        let all_read = read.clone().map(|part| {
+            let choice = choice(part, &private);
+            generated!(&& #private::is_read(#choice))
+        });
+        let each_read = read.map(|part| {
+            let choice = choice(part, &private);
+            let at = part.span();
+            quote_spanned!(at=> #private::require_read::<#part, _, _>(#choice);)
+        });
+        let parts = parts.iter().map(|part| {
             let at = part.span();
             quote_spanned!(at=> #private::is_part::<#part>();)
         });
@@ -189,14 +237,15 @@ impl Owner<'_> {
         });
         generated! {
             #[automatically_derived]
-            impl #private::Parts for #ident {
+            impl #impl_generics #private::Parts for #ident #ty_generics #where_clause {
                 const ALL: #private::bool = {
                     use #private::probes::*;
-                    #(#private::PartProbe::<#types>::__IS_PART)&&*
+                    #(#private::PartProbe::<#types>::__IS_PART)&&* #(#all_read)*
                 };
                 const CHECKED: #private::bool = {
                     use #private::probes::*;
                     #(#parts)*
+                    #(#each_read)*
                     #(#whole)*
                     true
                 };
@@ -205,11 +254,20 @@ impl Owner<'_> {
     }
 }
 
-/// Whether the type is the same as a text: `$crate` of a macro is not, and `Self` is another type there.
-fn is_written(ty: &Type) -> bool {
-    !mentions(ty.to_token_stream(), &|ident| {
-        ident == "Self" || ident.to_string().starts_with('$')
-    })
+/// A closure, since no function of a trait is called in a constant: what it returns is known without a call.
+fn choice(part: &Type, private: &Ident) -> TokenStream {
+    generated!(&|| (&&&&#private::PartProbe::<#part>::new()).__read())
+}
+
+/// A name without arguments.
+fn is_plain_path(ty: &Type) -> bool {
+    let Type::Path(path) = bare(ty) else {
+        return false;
+    };
+    path.path
+        .segments
+        .iter()
+        .all(|segment| segment.arguments.is_none())
 }
 
 /// How many types of values a type of std has that is described if they are. `None`: it is another type.

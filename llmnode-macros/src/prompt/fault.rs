@@ -125,6 +125,10 @@ fn field_access(text: &str) -> String {
 
 /// An expression of the state that parses becomes a variable as it is.
 fn expression(text: &str) -> String {
+    if let Some((name, conversion @ ("r" | "s" | "a"))) = text.split_once('!') {
+        let format = if conversion == "s" { "" } else { ":?" };
+        return format!("`!{conversion}` is Python's; write `{{{name}{format}}}`");
+    }
     if reads_state(text) {
         return format!(
             "`{text}` is an expression; declare it by `with(n = {text})`, and write `{{n}}`"

@@ -31,12 +31,15 @@ impl Parameter {
 }
 
 /// All parameters in their order. Attributes are taken off, since those of serde
-/// may not stand on a function; they go to the field.
+/// may not stand on a function; they go to the field. Levels of lints stay.
 pub(super) fn parameters(function: &mut ItemFn, errors: &mut Errors) -> Vec<Parameter> {
     let mut parameters: Vec<Parameter> = vec![];
     for input in &mut function.sig.inputs {
         let FnArg::Typed(typed) = input else { continue };
-        let attributes = std::mem::take(&mut typed.attrs);
+        let (lints, attributes) = std::mem::take(&mut typed.attrs)
+            .into_iter()
+            .partition(is_lint);
+        typed.attrs = lints;
         let by_value = context_by_value(&mut typed.ty, errors);
         match parameter(&typed.pat, &typed.ty, attributes) {
             Ok(Parameter::State(ty))
@@ -54,6 +57,12 @@ pub(super) fn parameters(function: &mut ItemFn, errors: &mut Errors) -> Vec<Para
         }
     }
     parameters
+}
+
+fn is_lint(attribute: &Attribute) -> bool {
+    ["allow", "expect", "warn", "deny", "forbid"]
+        .iter()
+        .any(|level| attribute.path().is_ident(level))
 }
 
 /// Where the value of a parameter comes from, by the type that is written.

@@ -16,6 +16,8 @@
 
 mod as_argument;
 
+pub(crate) use as_argument::alike;
+
 use std::collections::HashSet;
 
 use proc_macro2::{Ident, Span, TokenStream};

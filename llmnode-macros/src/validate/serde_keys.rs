@@ -5,10 +5,11 @@
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Data, DeriveInput, Error, LitStr, Meta, Token, parse_quote};
+use syn::{Attribute, Data, DeriveInput, Error, Expr, Lit, LitStr, Meta, Token, parse_quote};
 
 use super::schemars_keys;
 use crate::diagnostics::{Errors, list, suggest};
+use crate::generics::pretty_print;
 
 /// All keys of serde 1. Keys that resemble none of them are left to serde.
 const KEYS: [&str; 31] = [
@@ -94,7 +95,11 @@ fn check_attributes(attributes: &mut [Attribute], errors: &mut Errors) {
         let count = arguments.len();
         let kept: Vec<_> = arguments
             .into_iter()
-            .filter(|argument| is_known(argument, errors) && has_known_rules(argument, errors))
+            .filter(|argument| {
+                is_known(argument, errors)
+                    && is_quoted(argument, errors)
+                    && has_known_rules(argument, errors)
+            })
             .collect();
         if kept.len() < count {
             attribute.meta = parse_quote!(serde(#(#kept),*));
@@ -116,6 +121,24 @@ fn is_known(argument: &Meta, errors: &mut Errors) -> bool {
         ));
     }
     near.is_none()
+}
+
+/// serde takes paths, types and names in quotes.
+fn is_quoted(argument: &Meta, errors: &mut Errors) -> bool {
+    let Meta::NameValue(written) = argument else {
+        return true;
+    };
+    let is_text =
+        matches!(&written.value, Expr::Lit(literal) if matches!(literal.lit, Lit::Str(_)));
+    // What a macro hands over is in a group.
+    if is_text || matches!(written.value, Expr::Group(_) | Expr::Macro(_)) {
+        return true;
+    }
+    let key = written.path.to_token_stream();
+    let value = pretty_print(&written.value);
+    let message = format!("serde takes this in quotes; write `{key} = \"{value}\"`");
+    errors.push(Error::new_spanned(&written.value, message));
+    false
 }
 
 /// Also the rules within `rename_all(deserialize = "..")`.

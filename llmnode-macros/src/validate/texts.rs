@@ -4,16 +4,17 @@
 
 use quote::ToTokens;
 use syn::{
-    Block, Error, Expr, ExprCall, ImplItem, ItemImpl, Lit, Path, ReturnType, Stmt, parse_quote,
+    Block, Error, Expr, ExprCall, ImplItem, ItemImpl, Lit, Path, ReturnType, Stmt, Type,
+    parse_quote,
 };
 
 use super::args::BlockArgs;
 use crate::crate_path;
 use crate::diagnostics::Errors;
-use crate::generics::mentions;
+use crate::generics::{bare, last_name, mentions, type_arguments};
 
 /// The block with the texts replaced. Methods whose error may be a text are left
-/// alone: their type says `String`.
+/// alone: their type says `String`, or another type than `Invalid`.
 pub(crate) fn mend(block: &ItemImpl, args: &BlockArgs, errors: &mut Errors) -> ItemImpl {
     let mut block = block.clone();
     let mut mender = Mender {
@@ -27,13 +28,26 @@ pub(crate) fn mend(block: &ItemImpl, args: &BlockArgs, errors: &mut Errors) -> I
         let ReturnType::Type(_, returned) = &method.sig.output else {
             continue;
         };
-        if !mentions(returned.to_token_stream(), &|name| {
+        let may_be_text = mentions(returned.to_token_stream(), &|name| {
             name == "String" || name == "str"
-        }) {
+        });
+        if !may_be_text && !has_other_error(returned) {
             mender.block(&mut method.block, true);
         }
     }
     block
+}
+
+/// `Result<(), Box<dyn Error>>`, whose type is the mistake.
+fn has_other_error(returned: &Type) -> bool {
+    let Type::Path(path) = bare(returned) else {
+        return false;
+    };
+    match type_arguments(&path.path)[..] {
+        [_, error] => last_name(error).is_none_or(|name| name != "Invalid"),
+        // `anyhow::Result<()>`
+        _ => path.path.segments.len() == 2,
+    }
 }
 
 /// Goes through the statements of one method.

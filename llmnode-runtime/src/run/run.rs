@@ -374,12 +374,11 @@ impl<S> Run<S> {
     /// Calls many nodes, eight at a time by default
     /// ([`concurrency`](Map::concurrency)). The results are in the order of the
     /// nodes. A failure does not disturb the other calls.
-    pub fn map<'r, N, T>(
-        &'r self,
-        nodes: impl IntoIterator<Item = N, IntoIter: Send + 'r>,
-    ) -> Map<'r, T>
+    // The bound is on the item of the parameter, so that the compiler's message for
+    // `run.map(texts)` is at `texts`.
+    pub fn map<'r, I, T>(&'r self, nodes: I) -> Map<'r, T>
     where
-        N: Mapped<S, T> + 'r,
+        I: IntoIterator<Item: Mapped<S, T> + 'r, IntoIter: Send + 'r>,
         T: Send + 'r,
     {
         Map::new(
@@ -392,9 +391,9 @@ impl<S> Run<S> {
 
     /// Calls many nodes that come from an async stream. See [`map`](Run::map). The
     /// next node is taken only when there is room for its call.
-    pub fn map_stream<'r, N, T>(&'r self, nodes: impl Stream<Item = N> + Send + 'r) -> Map<'r, T>
+    pub fn map_stream<'r, I, T>(&'r self, nodes: I) -> Map<'r, T>
     where
-        N: Mapped<S, T> + 'r,
+        I: Stream<Item: Mapped<S, T> + 'r> + Send + 'r,
         T: Send + 'r,
     {
         Map::of_stream(&self.core, Caller::default(), &self.state, nodes)

@@ -147,7 +147,7 @@ fn parameters(generics: &Generics) -> Vec<TokenStream> {
 /// Arguments for the parameters; none if they need traits that are not known here.
 /// One list of arguments with `String` and one with `u8`: between them they have
 /// the traits that parameters mostly need. `u8` alone is `Copy`.
-fn alike(generics: &Generics) -> Vec<Option<TokenStream>> {
+pub(crate) fn alike(generics: &Generics) -> Vec<Option<TokenStream>> {
     if generics.params.is_empty() {
         return vec![None];
     }

@@ -1,6 +1,5 @@
 // Cause: a map gets texts in place of nodes.
 // Mend: write `run.map(texts.into_iter().map(|text| Read { text }))`.
-// Token: run
 // Token: texts
 use llmnode::prelude::*;
 
