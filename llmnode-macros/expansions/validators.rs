@@ -13,12 +13,16 @@ impl Choice {
 const _: () = {
     use ::llmnode::__private as __llmnode;
     #[automatically_derived]
-    impl __llmnode::OneValidateBlock for Choice
+    impl __llmnode::AllValidatorsInOneBlock for Choice
     where
         Choice: __llmnode::ValidatedFields,
-    {}
+    {
+        type Block = __Block;
+    }
+    pub enum __Block {}
     #[automatically_derived]
-    impl __llmnode::Validate<World> for Choice {
+    impl __llmnode::AllValidatorsInOneBlock<World, __Block, ()> for Choice {
+        type Block = ();
         fn checks<'checked>(
             &'checked self,
             __to: &mut __llmnode::Checks<'checked, World>,

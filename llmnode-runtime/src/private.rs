@@ -20,7 +20,6 @@ pub use crate::run::{
     listed, reply,
 };
 pub use crate::settings::{Backoff, Failures, Recovery};
-/// The name appears in the compiler's message about a second block.
 pub use std::borrow::Cow;
 
 /// Short names keep an expansion small: the compiler parses every one of them.
@@ -29,10 +28,11 @@ pub use std::{future::Future, marker::Send, primitive::bool, primitive::str};
 pub use llmnode_model::{Cache, Category, ChatModel, Reasoning};
 pub use {schemars, serde};
 
+// The name of `ValidateBlock` appears in the compiler's message about a second block.
 pub use crate::validate::{
-    AttemptInfo, Checks, Coverage, CoverageProbe, Dive, Invalid, Traverse, Validate, ValidateAll,
-    ValidateFields, ValidateFieldsWithAnyState, ValidateWithAnyState,
-    Validated as OneValidateBlock, ValidatedFields, ValidatorBlock, validate, validate_with_state,
+    AttemptInfo, Checks, Coverage, CoverageProbe, Dive, Invalid, Traverse, ValidateAll,
+    ValidateBlock as AllValidatorsInOneBlock, ValidateFields, ValidateFieldsWithAnyState,
+    ValidateWithAnyState, ValidatedFields, ValidatorBlock, validate, validate_with_state,
 };
 pub use crate::{Cx, Exec, Limits, LlmOutput, Node, NodeError, NodeFacts, Settings};
 

@@ -1,8 +1,8 @@
 //! `#[validate]` on an impl block: each method becomes a validator.
 //!
 //! The block stays as it is, and gets three things beside it: a marker, of which a
-//! type can have one (two blocks are an error of the compiler), the impl of
-//! `Validate`, and for a block of some arguments alone (`impl Page<Book>`) a check
+//! type can have one (two blocks are an error of the compiler), the impl with its
+//! validators, and for a block of some arguments alone (`impl Page<Book>`) a check
 //! that the definition sees it.
 //!
 //! `checks` first goes through the fields and then adds the type's own validators,
@@ -122,9 +122,13 @@ fn impls(
     let (impl_generics, _, where_clause) = generics.split_for_impl();
     let impls = generated! {
         #[automatically_derived]
-        impl #marker_generics #private::OneValidateBlock for #ty #marker_where {}
+        impl #marker_generics #private::AllValidatorsInOneBlock for #ty #marker_where {
+            type Block = __Block;
+        }
+        pub enum __Block {}
         #[automatically_derived]
-        impl #impl_generics #private::Validate<#state> for #ty #where_clause {
+        impl #impl_generics #private::AllValidatorsInOneBlock<#state, __Block, ()> for #ty #where_clause {
+            type Block = ();
             fn checks<#lifetime>(&#lifetime self, __to: &mut #private::Checks<#lifetime, #state>) {
                 #inside
                 #(#checks)*

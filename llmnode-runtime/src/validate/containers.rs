@@ -23,7 +23,10 @@ use std::time::{Duration, SystemTime};
 use super::checks::Checks;
 use super::coverage::Coverage;
 use super::coverage::{Validated, ValidatedFields};
-use super::traverse::{Validate, ValidateAll, ValidateFields};
+use super::traverse::{Validate, ValidateAll, ValidateBlock, ValidateFields};
+
+/// Stands for the blocks of what is in a container.
+pub enum InBlocks {}
 
 /// `|value, to, traverse| walk`: how `walk` calls `traverse` for each element of `value`.
 macro_rules! container {
@@ -33,7 +36,9 @@ macro_rules! container {
                 T::coverage(to);
             }
         }
-        impl<T: Validated, $($generics)*> Validated for $container {}
+        impl<T: Validated, $($generics)*> ValidateBlock for $container {
+            type Block = InBlocks;
+        }
         impl<S: ?Sized, T: ValidateFields<S>, $($generics)*> ValidateFields<S> for $container {
             fn fields<'a>(&'a self, $to: &mut Checks<'a, S>) {
                 let $value = self;
@@ -41,7 +46,9 @@ macro_rules! container {
                 $walk
             }
         }
-        impl<S: ?Sized, Any, T: Validate<S, Any>, $($generics)*> Validate<S, Any> for $container {
+        impl<S: ?Sized, Any, T: Validate<S, Any>, $($generics)*> ValidateBlock<S, InBlocks, Any> for $container {
+            type Block = ();
+
             fn checks<'a>(&'a self, $to: &mut Checks<'a, S>) {
                 let $value = self;
                 let $traverse = T::checks;
@@ -101,7 +108,9 @@ macro_rules! tuples {
             }
         }
         #[diagnostic::do_not_recommend]
-        impl<$($ty: Validated),*> Validated for ($($ty,)*) {}
+        impl<$($ty: Validated),*> ValidateBlock for ($($ty,)*) {
+            type Block = InBlocks;
+        }
         #[diagnostic::do_not_recommend]
         impl<S: ?Sized, $($ty: ValidateFields<S>),*> ValidateFields<S> for ($($ty,)*) {
             fn fields<'a>(&'a self, to: &mut Checks<'a, S>) {
@@ -109,7 +118,9 @@ macro_rules! tuples {
             }
         }
         #[diagnostic::do_not_recommend]
-        impl<S: ?Sized, Any, $($ty: Validate<S, Any>),*> Validate<S, Any> for ($($ty,)*) {
+        impl<S: ?Sized, Any, $($ty: Validate<S, Any>),*> ValidateBlock<S, InBlocks, Any> for ($($ty,)*) {
+            type Block = ();
+
             fn checks<'a>(&'a self, to: &mut Checks<'a, S>) {
                 $(to.index($index, |to| self.$index.checks(to));)*
             }
@@ -144,7 +155,9 @@ impl<T: ValidatedFields, E: ValidatedFields> ValidatedFields for Result<T, E> {
         to.element::<E>();
     }
 }
-impl<T: Validated, E: Validated> Validated for Result<T, E> {}
+impl<T: Validated, E: Validated> ValidateBlock for Result<T, E> {
+    type Block = InBlocks;
+}
 impl<S: ?Sized, T: ValidateFields<S>, E: ValidateFields<S>> ValidateFields<S> for Result<T, E> {
     fn fields<'a>(&'a self, to: &mut Checks<'a, S>) {
         match self {
@@ -153,7 +166,11 @@ impl<S: ?Sized, T: ValidateFields<S>, E: ValidateFields<S>> ValidateFields<S> fo
         }
     }
 }
-impl<S: ?Sized, Any, T: Validate<S, Any>, E: Validate<S, Any>> Validate<S, Any> for Result<T, E> {
+impl<S: ?Sized, Any, T: Validate<S, Any>, E: Validate<S, Any>> ValidateBlock<S, InBlocks, Any>
+    for Result<T, E>
+{
+    type Block = ();
+
     fn checks<'a>(&'a self, to: &mut Checks<'a, S>) {
         match self {
             Ok(value) => to.field("Ok", |to| value.checks(to)),
@@ -176,11 +193,15 @@ macro_rules! plain {
         impl ValidatedFields for $plain {
             fn coverage(_: &mut Coverage) {}
         }
-        impl Validated for $plain {}
+        impl ValidateBlock for $plain {
+            type Block = InBlocks;
+        }
         impl<S: ?Sized> ValidateFields<S> for $plain {
             fn fields<'a>(&'a self, _: &mut Checks<'a, S>) {}
         }
-        impl<S: ?Sized> Validate<S> for $plain {
+        impl<S: ?Sized> ValidateBlock<S, InBlocks, ()> for $plain {
+            type Block = ();
+
             fn checks<'a>(&'a self, _: &mut Checks<'a, S>) {}
         }
         impl<S: ?Sized> ValidateAll<S> for $plain {

@@ -40,12 +40,13 @@ pub use checks::{AttemptInfo, Checks};
 pub(crate) use coverage::uncovered;
 pub use coverage::{
     CoverFields, CoverNothing, CoverSchema, CoverValidators, Coverage, CoverageProbe, Marked,
-    Unmarked, Validated, ValidatedFields, WithoutBlock,
+    Unmarked, ValidatedFields, WithoutBlock,
 };
 pub use function::{validate, validate_with_state};
 pub use invalid::Invalid;
 pub(crate) use run::{CheckOutcome, CheckRun, run};
 pub use traverse::{
-    Dive, Traverse, TraverseFields, TraverseNothing, TraverseValidators, Validate, ValidateAll,
-    ValidateFields, ValidateFieldsWithAnyState, ValidateWithAnyState, ValidatorBlock,
+    Dive, Traverse, TraverseFields, TraverseNothing, TraverseValidators, ValidateAll,
+    ValidateBlock, ValidateFields, ValidateFieldsWithAnyState, ValidateWithAnyState,
+    ValidatorBlock,
 };

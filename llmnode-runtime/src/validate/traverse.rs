@@ -2,7 +2,8 @@
 //!
 //! `#[llm_output]` and `#[validate]` on a definition implement [`ValidateFields`],
 //! which traverses the fields. `#[validate]` on an impl block implements
-//! [`Validate`], which also adds the block's methods. Generated code does not know
+//! [`ValidateBlock`], by which the type has [`Validate`]; it also adds the block's
+//! methods. Generated code does not know
 //! which of the two a type has, if any, so it calls `__walk` on three references to
 //! a [`Traverse`]: method resolution takes the first that fits, from [`Validate`]
 //! down to nothing. The marker traits carry no state, so that a type validated
@@ -24,6 +25,34 @@ use super::coverage::{Validated, ValidatedFields};
 pub trait Validate<S: ?Sized, K = ()> {
     /// Adds all checks of this value, those inside it included.
     fn checks<'a>(&'a self, to: &mut Checks<'a, S>);
+}
+
+/// A block of validators. Each implements it twice: as `ValidateBlock`, with its own
+/// type as `Block`, and for that type and a state.
+///
+/// So two blocks of a type are one error: the impls with their types differ, those
+/// without are in conflict, and the compiler says no more about a trait in which a
+/// conflict is. Generated code knows the trait by a name that says what to do.
+pub trait ValidateBlock<S: ?Sized = Mark, Block = Mark, K = Mark> {
+    /// The type of the block, in the impl without arguments.
+    type Block;
+
+    /// Adds all checks of this value, those inside it included.
+    fn checks<'a>(&'a self, to: &mut Checks<'a, S>) {
+        let _ = to;
+    }
+}
+
+/// Takes the place of all arguments of a [`ValidateBlock`].
+pub enum Mark {}
+
+impl<T, S: ?Sized, K> Validate<S, K> for T
+where
+    T: ValidateBlock + ValidateBlock<S, <T as ValidateBlock>::Block, K> + ?Sized,
+{
+    fn checks<'a>(&'a self, to: &mut Checks<'a, S>) {
+        ValidateBlock::<S, <T as ValidateBlock>::Block, K>::checks(self, to);
+    }
 }
 
 /// A type whose fields' validators run with the state `S`.
@@ -191,8 +220,12 @@ mod tests {
     impl<S: ?Sized> ValidateFields<S> for Inner {
         fn fields<'a>(&'a self, _: &mut Checks<'a, S>) {}
     }
-    impl Validated for Inner {}
-    impl Validate<World> for Inner {
+    impl ValidateBlock for Inner {
+        type Block = ();
+    }
+    impl ValidateBlock<World, (), ()> for Inner {
+        type Block = ();
+
         fn checks<'a>(&'a self, to: &mut Checks<'a, World>) {
             to.sync("inner", |_, _| Err(Invalid::new("no")));
         }

@@ -1,6 +1,5 @@
 // Cause: the type has two blocks of validators.
 // Mend: write all of its validators into one block.
-// Errors: 2
 use llmnode::{Invalid, llm_node, llm_output, validate};
 
 #[llm_output]

@@ -288,6 +288,7 @@ impl Generated {
                 _ => Err("a constant that is no scope".to_owned()),
             },
             Item::Use(_) => Ok(()),
+            Item::Enum(block) if block.ident == "__Block" && block.variants.is_empty() => Ok(()),
             Item::Mod(probe) if probe.ident == "prompt" => {
                 self.probes += 1;
                 Ok(())
@@ -297,7 +298,12 @@ impl Generated {
                     .trait_
                     .as_ref()
                     .and_then(|(path, _)| path.segments.last());
-                let of = of.map(|last| last.ident.to_string()).unwrap_or_default();
+                // A block of validators implements its trait twice, once for its own type and a state.
+                let of = of.map(|last| match &*last.ident.to_string() {
+                    "AllValidatorsInOneBlock" => last.to_token_stream().to_string(),
+                    name => name.to_owned(),
+                });
+                let of = of.unwrap_or_default();
                 self.stub |=
                     of == "Exec" && it.to_token_stream().to_string().contains("pending ()");
                 if self.impls.insert(of.clone()) {
