@@ -121,7 +121,8 @@ impl Connection {
         if !self.arguments_in_headers.load(Ordering::Relaxed) {
             return;
         }
-        let fetched = tool_list::fetch_tools(&self.server, open.service.peer());
+        let peer = open.service.peer();
+        let fetched = tool_list::fetch_tools(&self.server, peer, |text| self.without_token(text));
         if !matches!(timeout(self.connect_timeout, fetched).await, Ok(Ok(_))) {
             tracing::warn!(
                 server = self.server,
