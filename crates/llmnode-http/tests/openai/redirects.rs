@@ -128,6 +128,25 @@ async fn a_client_of_ones_own_that_goes_elsewhere_is_told_so() {
     assert_eq!(elsewhere.requests_seen(), seen);
 }
 
+/// What another server says of a batch is not taken for the provider's.
+#[cfg(all(feature = "batch", feature = "http-client"))]
+#[tokio::test]
+async fn a_client_of_ones_own_that_looks_for_a_batch_elsewhere_is_told_so() {
+    let ended = r#"{"id":"b","status":"completed"}"#;
+    let length = ended.len();
+    let elsewhere = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n{ended}");
+    let target = crate::support::sends(elsewhere).await;
+    let head = format!("HTTP/1.1 302 Found\r\nlocation: {target}\r\ncontent-length: 0\r\n\r\n");
+    let found = crate::support::sends(head).await;
+    let model = builder(&found)
+        .http_client(crate::support::client())
+        .build()
+        .unwrap();
+    let batches = llmnode_model::ChatModel::batch_api(&model).unwrap();
+    let error = batches.poll("b").await.unwrap_err();
+    assert!(error.message.contains("redirects switched off"), "{error}");
+}
+
 /// No connection is made to the second server, but the first one has the request: it may have been processed.
 #[cfg(feature = "http-client")]
 #[tokio::test]
