@@ -26,8 +26,10 @@ pub struct ChatInfo {
 
 impl ChatInfo {
     pub(crate) fn of(row: ChatRow) -> Self {
+        let changed = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(row.changed));
         ChatInfo {
-            changed: SystemTime::UNIX_EPOCH + Duration::from_millis(row.changed),
+            // A row that says a time that no clock has says nothing.
+            changed: changed.unwrap_or(SystemTime::UNIX_EPOCH),
             parent: row.parent.map(|parent| parent.chat),
             is_paused: row.pause.is_some(),
             is_unfinished: row.unfinished.is_some(),

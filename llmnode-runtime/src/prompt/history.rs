@@ -100,7 +100,9 @@ fn role_at(history: &[Message], at: usize) -> Option<Role> {
 
 /// The figures of the messages that are left count from the first of them.
 fn drop_first(history: &mut Vec<Message>, first: usize) -> usize {
-    let gone: u64 = tokens(&history[..first]).iter().sum();
+    let gone = tokens(&history[..first])
+        .into_iter()
+        .fold(0, u64::saturating_add);
     history.drain(..first);
     for message in history
         .iter_mut()
@@ -230,6 +232,16 @@ mod tests {
         }
         let mut answers = vec![Message::assistant("a"), Message::assistant("b")];
         assert_eq!(answers.cut(1), 0, "no turn begins");
+    }
+
+    /// A server may count anything.
+    #[test]
+    fn counts_without_bound_add_up_to_no_panic() {
+        let figures = [10, u64::MAX, 10, u64::MAX, 10].map(Some);
+        let mut some = history(&figures);
+        assert_eq!(some.cut(2), 8);
+        assert_eq!(some[1].tokens(), Some(0));
+        assert_eq!(history(&figures).cut_to_tokens(u64::MAX), 4);
     }
 
     #[test]

@@ -306,7 +306,7 @@ fn search_tools(number: usize, groups: &str) -> ToolSpec {
     let schema = json!({
         "type": "object",
         "properties": {
-            "query": {"type": "string", "description": "What the tool does, in a few words, such as \"refund an order\"."}
+            "query": {"type": "string", "description": "What the tool does, in a few words."}
         },
         "required": ["query"],
         "additionalProperties": false
