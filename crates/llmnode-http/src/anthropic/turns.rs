@@ -265,7 +265,7 @@ fn result<'a>(message: &'a Message, ids: &[Cow<'a, str>]) -> Result<Block<'a>, S
         content.extend(text("The tool failed."));
     }
     Ok(Block::ToolResult {
-        tool_use_id: ids.concat().into(),
+        tool_use_id: ids.first().cloned().unwrap_or_default(),
         content,
         is_error,
         cache_control: None,

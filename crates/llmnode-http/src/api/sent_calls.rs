@@ -13,7 +13,7 @@
 //!   A result has the id of its call.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 
 use llmnode_model::Message;
 use llmnode_model::internal::{sha256, sha256_hex};
@@ -88,7 +88,7 @@ impl<'a> SentIds<'a> {
         let mut calls = Calls {
             form,
             used: HashSet::new(),
-            seen: HashMap::new(),
+            next: HashMap::new(),
         };
         let mut round = Round::default();
         for message in messages {
@@ -127,20 +127,24 @@ impl<'a> SentIds<'a> {
 struct Calls<'a> {
     form: IdForm,
     used: HashSet<Cow<'a, str>>,
-    /// How many calls had this id before.
-    seen: HashMap<&'a str, u32>,
+    /// Of ids that cannot be sent as they are, or not again: the number of the next one.
+    next: HashMap<&'a str, u32>,
 }
 
 impl<'a> Calls<'a> {
     /// Two calls never get the same id.
     fn id(&mut self, model_id: &'a str) -> Cow<'a, str> {
-        let seen = self.seen.entry(model_id).or_default();
+        if !model_id.is_empty() {
+            let id = self.form.fit(model_id);
+            if self.used.insert(id.clone()) {
+                return id;
+            }
+        }
+        let first = u32::from(!model_id.is_empty());
+        let next = self.next.entry(model_id).or_insert(first);
         loop {
-            let id = match *seen {
-                0 if !model_id.is_empty() => self.form.fit(model_id),
-                again => Cow::Owned(self.form.hashed(&format!("{model_id}#{again}"))),
-            };
-            *seen += 1;
+            let id: Cow<'_, str> = Cow::Owned(self.form.hashed(&format!("{model_id}#{next}")));
+            *next += 1;
             if self.used.insert(id.clone()) {
                 return id;
             }
@@ -153,17 +157,26 @@ impl<'a> Calls<'a> {
 /// order.
 #[derive(Default)]
 struct Round<'a> {
-    all: Vec<Cow<'a, str>>,
-    open: HashMap<&'a str, VecDeque<usize>>,
+    calls: Vec<RoundCall<'a>>,
+    /// All calls before it have results, as long as results come in the order of calls.
+    first_open: usize,
     results: usize,
 }
 
+struct RoundCall<'a> {
+    /// The id that the model gave.
+    model_id: &'a str,
+    id: Cow<'a, str>,
+    has_result: bool,
+}
+
 impl<'a> Round<'a> {
-    /// Under the id that the model gave.
     fn add(&mut self, model_id: &'a str, id: Cow<'a, str>) {
-        let place = self.all.len();
-        self.open.entry(model_id).or_default().push_back(place);
-        self.all.push(id);
+        self.calls.push(RoundCall {
+            model_id,
+            id,
+            has_result: false,
+        });
     }
 
     /// The id of the first call with this id that has no result yet, else of its
@@ -171,13 +184,25 @@ impl<'a> Round<'a> {
     fn answered(&mut self, model_id: &str) -> Option<Cow<'a, str>> {
         let place = self.results;
         self.results += 1;
-        let at = match self.open.get_mut(model_id) {
-            Some(calls) if calls.len() > 1 => calls.pop_front()?,
-            Some(calls) => *calls.front()?,
-            None if model_id.is_empty() => place,
-            None => return None,
+        let mut open = self.calls.iter_mut().skip(self.first_open);
+        if let Some(call) = open.find(|call| call.model_id == model_id && !call.has_result) {
+            call.has_result = true;
+            let id = call.id.clone();
+            self.skip_answered();
+            return Some(id);
+        }
+        let mut all = self.calls.iter().rev();
+        let call = match all.find(|call| call.model_id == model_id) {
+            None if model_id.is_empty() => self.calls.get(place),
+            last => last,
         };
-        self.all.get(at).cloned()
+        call.map(|call| call.id.clone())
+    }
+
+    /// So that not all calls are looked through for each result.
+    fn skip_answered(&mut self) {
+        let answered = self.calls.iter().skip(self.first_open);
+        self.first_open += answered.take_while(|call| call.has_result).count();
     }
 }
 

@@ -115,7 +115,7 @@ impl Serialize for SentMessage<'_> {
             members.serialize_entry("tool_calls", &self.calls())?;
         }
         if message.answers().is_some() {
-            members.serialize_entry("tool_call_id", &ids.concat())?;
+            members.serialize_entry("tool_call_id", ids.first().map_or("", |id| id))?;
         }
         members.end()
     }

@@ -180,7 +180,7 @@ fn result<'a>(message: &'a Message, ids: &[Cow<'a, str>]) -> Result<Item<'a>, St
         false => Output::Text(&message.content),
     };
     Ok(Item::FunctionCallOutput {
-        call_id: ids.concat().into(),
+        call_id: ids.first().cloned().unwrap_or_default(),
         output,
     })
 }
