@@ -132,14 +132,24 @@ where
     S: ?Sized,
 {
     fn begin(&mut self, handover: Handover<'r, N::Output>) -> BoxFuture<'r, CallResult<N::Output>> {
+        const { check_attempts::<S, N>() };
         let core = self.core;
         let state = self.state;
         let node = self.node.take();
+        // Not `typed`, which would be a box more.
         Box::pin(async move {
-            match node {
-                Some(node) => typed(core, Caller::default(), state, &node, handover).await,
-                None => Err(without_value()),
-            }
+            let Some(node) = &node else {
+                return Err(without_value());
+            };
+            let mut node = TypedExec {
+                node,
+                state,
+                value: None,
+                handover,
+                wants_report: true,
+            };
+            let outcome = start(core, Caller::default(), &mut node).await;
+            with_value(outcome, node.value)
         })
     }
 }
@@ -768,8 +778,8 @@ fn start<'a, 'r: 'a>(
         let mut outcome = {
             // A streamed call already has a listener.
             let observed = match options.listener {
-                Some(_) => None,
                 None => Listener::observed(caller.flow(), &scope),
+                Some(_) => None,
             };
             let listener = options.listener.as_deref().or(observed.as_deref());
             let extensions = CallExtensions {
@@ -842,18 +852,8 @@ fn execution<'r>(
             retries_itself,
             ..
         } = node.facts();
-        let levels = [settings, &core.settings, node.settings(), &core.defaults];
-        let limits = &limits(core, caller, call, levels, node.limited())?;
-        let item = caller.map_item();
-        if !idempotent {
-            // Whatever comes of it, it must not happen again: the map does not put
-            // the item back, and the journal has its begin before anything of the
-            // node runs.
-            if let Some(item) = item {
-                item.begin_what_happens_once();
-            }
-            record_call_begin(call).await?;
-        }
+        let of_all = levels(core, settings, node);
+        let limits = &limits(core, caller, call, of_all, node.limited())?;
         let context = CallContext {
             core,
             call,
@@ -864,16 +864,35 @@ fn execution<'r>(
             extensions: Some(extensions),
             attempt: AttemptInfo::new(0, 0),
             origin: continued.or(caller.origin()),
-            item,
+            item: caller.map_item(),
         };
+        if !idempotent {
+            // Whatever comes of it, it must not happen again: the map does not put
+            // the item back, and the journal has its begin before anything of the
+            // node runs.
+            if let Some(item) = context.item {
+                item.begin_what_happens_once();
+            }
+            record_call_begin(call).await?;
+        }
         if extensions.turn.is_some() && !retries_itself {
             return Err(without_conversation());
         }
         if retries_itself {
             return node.execute(context).await.map_err(NodeError::of_execution);
         }
+        let levels = levels(core, settings, node);
         exec_with_attempts(node, &context, levels).await
     }
+}
+
+/// The nearest first. Asked for twice, since to keep them takes room in the future of each call.
+fn levels<'a, 'n: 'a>(
+    core: &'a RunCore,
+    settings: &'a Settings,
+    node: &dyn ErasedExec<'n, '_>,
+) -> [&'a Settings; 4] {
+    [settings, &core.settings, node.settings(), &core.defaults]
 }
 
 /// Appends the turn of a call that succeeded, or keeps what one that failed has paid for.
