@@ -117,6 +117,10 @@ impl Sink for RecordingSink<'_> {
         self.outer.wants_prompt()
     }
 
+    fn prompt_before(&self) -> Option<&PromptParts> {
+        self.outer.prompt_before()
+    }
+
     fn prompt(&mut self, parts: PromptParts, ttl: Option<Duration>) {
         self.outer.prompt(parts, ttl);
     }

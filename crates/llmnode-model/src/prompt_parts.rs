@@ -32,6 +32,26 @@ pub struct PromptParts {
     /// Of each of these parts, the number of its message, from 1.
     #[serde(skip)]
     pub numbers: Vec<u32>,
+    /// Where the next request can add messages. `None`: nobody knows, as after a restart.
+    #[serde(skip)]
+    pub frame: Option<PromptFrame>,
+}
+
+/// A request's body without marks of the cache: what stands before the place where
+/// further messages can be added, and what stands behind it.
+///
+/// A later request with the same frame is the same request with more messages, so
+/// nothing but these has to be read. It counts only within one process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PromptFrame {
+    /// How many bytes stand before that place.
+    pub begin: usize,
+    /// How many stand behind it.
+    pub end: usize,
+    /// A hash of both.
+    pub hash: u64,
+    /// How many messages there are.
+    pub messages: u32,
 }
 
 /// A tool that the model may call.
@@ -196,6 +216,7 @@ mod tests {
             system: 4,
             messages: vec![5, 6, 7],
             numbers: vec![1, 2, 2],
+            frame: None,
         }
     }
 

@@ -49,6 +49,12 @@ pub trait Sink: Send {
         false
     }
 
+    /// What the request before this one in its conversation was made of, so that a
+    /// model need not read again what both have. Default: `None`.
+    fn prompt_before(&self) -> Option<&PromptParts> {
+        None
+    }
+
     /// What the request is made of, and how long the provider keeps it. Default: does nothing.
     fn prompt(&mut self, parts: PromptParts, ttl: Option<Duration>) {
         let _ = (parts, ttl);

@@ -42,6 +42,8 @@ pub(crate) struct OpenAttempt<'c> {
     pub(crate) rate_limits: Option<Box<RateLimits>>,
     /// Boxed, since an answer that comes at once has none.
     so_far: Option<Box<AnswerSoFar>>,
+    /// The request before it in its conversation.
+    pub(crate) sent_before: Option<Arc<SentPrompt>>,
     /// What its request is made of, and how long that is kept.
     prompt: Option<Box<(PromptParts, Option<Duration>)>>,
     /// `None`: committed or forgotten.
@@ -84,6 +86,7 @@ impl<'c> OpenAttempt<'c> {
             wants_rate_limits: false,
             rate_limits: None,
             so_far: None,
+            sent_before: None,
             prompt: None,
             record: Some(record),
         }
@@ -266,6 +269,10 @@ impl<'c> OpenAttempt<'c> {
         self.note(|record| record.usage = Some(usage));
     }
 
+    pub(crate) fn prompt_before(&self) -> Option<&PromptParts> {
+        self.sent_before.as_ref().map(|sent| &sent.parts)
+    }
+
     /// The request is written: what it is made of, and how long the provider keeps it.
     pub(crate) fn asks(&mut self, parts: PromptParts, ttl: Option<Duration>) {
         self.prompt = Some(Box::new((parts, ttl)));
@@ -273,17 +280,13 @@ impl<'c> OpenAttempt<'c> {
 
     /// Once the answer is counted: compares the request with the one before it.
     /// Returns what the next one is compared with.
-    pub(crate) fn compare_prompt(
-        &mut self,
-        before: Option<&SentPrompt>,
-        is_compacted: bool,
-    ) -> Option<Arc<SentPrompt>> {
+    pub(crate) fn compare_prompt(&mut self, is_compacted: bool) -> Option<Arc<SentPrompt>> {
         let (parts, ttl) = *self.prompt.take()?;
         let now = self.call.time_of_day(self.call.now());
         let record = self.record.as_mut()?;
         let usage = record.usage.filter(|usage| usage.input > Some(0))?;
         let compared = Compared {
-            before,
+            before: self.sent_before.as_deref(),
             parts: &parts,
             usage,
             now,

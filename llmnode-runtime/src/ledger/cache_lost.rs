@@ -217,6 +217,7 @@ mod tests {
             system: 0,
             messages: vec![message],
             numbers: vec![1],
+            frame: None,
         }
     }
 

@@ -266,7 +266,7 @@ impl ModelAttempts<'_, '_> {
             Some(compacting) => compacting.has_changed,
             None => false,
         };
-        let Some(sent) = open.compare_prompt(self.sent.as_deref(), is_compacted) else {
+        let Some(sent) = open.compare_prompt(is_compacted) else {
             return;
         };
         self.sent = Some(sent);

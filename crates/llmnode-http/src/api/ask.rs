@@ -271,7 +271,8 @@ impl Inner {
         }
         let body = (self.wire.encode)(prepared).map_err(unsent)?;
         if sink.wants_prompt() && body.len() >= self.least_kept_bytes(prepared.request) {
-            let parts = prompt_parts(&body, self.wire.name, prepared.model);
+            let before = sink.prompt_before();
+            let parts = prompt_parts(&body, self.wire.name, prepared.model, before);
             if let Some(parts) = parts {
                 sink.prompt(parts, prepared.cache.ttl);
             }

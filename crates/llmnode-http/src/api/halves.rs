@@ -235,6 +235,10 @@ impl Sink for Shown<'_> {
         self.sink.wants_prompt()
     }
 
+    fn prompt_before(&self) -> Option<&PromptParts> {
+        self.sink.prompt_before()
+    }
+
     fn prompt(&mut self, parts: PromptParts, ttl: Option<Duration>) {
         self.sink.prompt(parts, ttl);
     }

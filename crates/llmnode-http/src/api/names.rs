@@ -158,6 +158,10 @@ impl Sink for RenamingSink<'_> {
         self.inner.wants_prompt()
     }
 
+    fn prompt_before(&self) -> Option<&PromptParts> {
+        self.inner.prompt_before()
+    }
+
     fn prompt(&mut self, parts: PromptParts, ttl: Option<Duration>) {
         self.inner.prompt(parts, ttl);
     }

@@ -50,6 +50,10 @@ impl Sink for AttemptSink<'_, '_, '_, '_> {
         true
     }
 
+    fn prompt_before(&self) -> Option<&PromptParts> {
+        self.open.prompt_before()
+    }
+
     fn prompt(&mut self, parts: PromptParts, ttl: Option<Duration>) {
         self.open.asks(parts, ttl);
     }

@@ -116,6 +116,7 @@ impl ModelAttempts<'_, '_> {
         let name = self.target.name.clone();
         let mut open = context.call.attempt(one.kind, wait, name);
         open.journal_key = journal_key;
+        open.sent_before = self.sent.clone();
         open.wants_rate_limits =
             context.item.is_some() || self.target.gates(context.core).are_paced();
         if let Some(narrowed) = &self.history.narrowed {
