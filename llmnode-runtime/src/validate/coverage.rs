@@ -16,13 +16,8 @@ use llmnode_reader::internal::{self, Uncovered, marks_of, schema_with_marks};
 use schemars::JsonSchema;
 use serde_json::Value;
 
-use super::traverse::ValidateBlock;
-
 /// A type with validators of its own, from `#[validate]` on an impl block.
 pub trait Validated: ValidatedFields {}
-
-#[diagnostic::do_not_recommend]
-impl<T: ValidatedFields + ValidateBlock + ?Sized> Validated for T {}
 
 /// A type whose definition says how to dive into its fields.
 #[diagnostic::on_unimplemented(

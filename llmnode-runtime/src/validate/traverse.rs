@@ -46,6 +46,9 @@ pub trait ValidateBlock<S: ?Sized = Mark, Block = Mark, K = Mark> {
 /// Takes the place of all arguments of a [`ValidateBlock`].
 pub enum Mark {}
 
+#[diagnostic::do_not_recommend]
+impl<T: ValidatedFields + ValidateBlock + ?Sized> Validated for T {}
+
 impl<T, S: ?Sized, K> Validate<S, K> for T
 where
     T: ValidateBlock + ValidateBlock<S, <T as ValidateBlock>::Block, K> + ?Sized,
