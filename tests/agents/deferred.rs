@@ -151,6 +151,28 @@ async fn a_few_tools_and_small_ones_are_listed_all() {
     }
 }
 
+/// Models choose badly from more than fifty, however many would fit.
+#[tokio::test]
+async fn more_than_fifty_tools_are_deferred_in_a_window_of_any_size() {
+    for (count, is_deferred) in [(50, false), (51, true)] {
+        let mut tools = Toolset::new();
+        for at in 0..count {
+            let run = |_: Value| async { Ok::<_, BoxError>("") };
+            tools = tools.json_function(format!("t{at}"), "Is.", json!({"type": "object"}), run);
+        }
+        let model = ScriptedModel::new().reply("Done.");
+        let settings = Settings::new().window(1_000_000);
+        let run = Run::new(model.clone()).with_defaults(settings);
+        let tools = tools.deferred();
+        let question = GREETING;
+        run.call(&Help { question, tools }).await.unwrap();
+        let requests = model.requests();
+        let listed = listed(&requests[0]);
+        assert_eq!(listed.contains(&"search_tools"), is_deferred, "{listed:?}");
+        assert_eq!(listed.len() == count, !is_deferred);
+    }
+}
+
 #[tokio::test]
 async fn a_search_lists_up_to_five_for_the_rest_of_the_conversation() {
     let log = Log::default();

@@ -74,7 +74,7 @@ impl BatchApi {
 
     /// Sets how many requests a batch has at most. As soon as so many wait, they are sent, and the map takes its next nodes while
     /// they are answered, until five times as many calls have begun and not ended: that bounds the memory, since each takes about
-    /// 11 KB and twice its prompt. So a map of 100,000 rows is five batches side by side by default, and one of a million takes
+    /// 10 KB and twice its prompt. So a map of 100,000 rows is five batches side by side by default, and one of a million takes
     /// ten times as long, unless this is set to 200,000. Default: 20,000; 0 counts as 1. A provider that takes fewer lines in an
     /// order gets several.
     #[must_use]

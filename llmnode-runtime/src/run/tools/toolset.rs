@@ -264,8 +264,8 @@ impl Toolset {
     /// at their own hosts.
     ///
     /// All are listed if there are fewer than 20 tools, since a search would cost
-    /// more, or if descriptions and schemas of the deferred ones take less than a
-    /// tenth of the model's window: the one that
+    /// more, or if at most 50 are deferred, whose descriptions and schemas take less
+    /// than a tenth of the model's window: the one that
     /// [`Settings::window`](crate::Settings::window) or the prices state, else of
     /// 8,192 tokens. Default: all tools are listed.
     ///

@@ -15,7 +15,12 @@ use crate::error::NodeError;
 /// With fewer tools, a search costs more than it saves.
 const FEWEST_TOOLS: usize = 20;
 
-/// The tools that are not listed have to take more than this part of the window.
+/// Models choose badly from more tools, whatever the window. Anthropic and OpenAI
+/// say 30 to 50 in their pages on searching tools.
+const MOST_TO_CHOOSE_FROM: usize = 50;
+
+/// The tools that are not listed have to take more than this part of the window,
+/// unless there are too many to choose from.
 const SHARE_OF_WINDOW: u64 = 10;
 
 /// Tokens of the smallest window in use, for models of which nobody says which one they have.
@@ -199,14 +204,17 @@ fn set_found(question: &mut Message, names: Vec<String>) {
     *question = question.clone().finding(Some(found));
 }
 
-/// Whether there are so many tools, and such long ones, that a search costs less
-/// than to list them all in every request.
+/// Whether there are too many tools to choose from, or so many and such long ones
+/// that a search costs less than to list them all in every request.
 fn is_worth_a_search(tools: &[ToolSpec], window: Option<u64>) -> bool {
     if tools.len() < FEWEST_TOOLS {
         return false;
     }
-    let deferred = tools.iter().filter(|tool| tool.deferred);
-    let bytes: usize = deferred.map(bytes_of).sum();
+    let deferred: Vec<&ToolSpec> = tools.iter().filter(|tool| tool.deferred).collect();
+    if deferred.len() > MOST_TO_CHOOSE_FROM {
+        return true;
+    }
+    let bytes: usize = deferred.into_iter().map(bytes_of).sum();
     let tokens = (bytes / BYTES_OF_A_TOKEN) as u64;
     let window = window.unwrap_or(SMALLEST_WINDOW);
     tokens.saturating_mul(SHARE_OF_WINDOW) >= window
