@@ -4,8 +4,7 @@ pub use crate::__impl_arc_state as impl_arc_state;
 pub use crate::__impl_validate_all as impl_validate_all;
 pub use crate::output::foreign::Foreign;
 pub use crate::output::parts::{
-    All, DerivedBound, Described, OutputPart, PartProbe, Parts, ReadAs, Written, is_part, is_read,
-    require_read,
+    All, DerivedBound, Described, OutputPart, PartProbe, Parts, Written, is_part,
 };
 pub use crate::output::{Argument, OutputSpec, TypeReader};
 pub use crate::prompt::generated::{
@@ -44,9 +43,7 @@ pub type Yield<N> = Result<<N as Node>::Output, crate::BoxError>;
 
 /// The traits between which method resolution chooses, in scope only where it has to.
 pub mod probes {
-    pub use crate::output::parts::{
-        NoPart as _, ReadNothing as _, ReadOutput as _, ReadSchema as _, ReadSerde as _,
-    };
+    pub use crate::output::parts::NoPart as _;
     pub use crate::prompt::generated::{ShowNothing as _, ShowValue as _};
     pub use crate::run::{
         CloneArgument as _, CloneNothing as _, CloneValue as _, FallbackJson as _,

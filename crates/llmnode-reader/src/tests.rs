@@ -697,3 +697,58 @@ fn each_step_is_made_once() {
     assert_eq!(of(&format!("Here: {clean}!")), at_once);
     assert_eq!(of(&format!("{{\"other\": 1}} and {clean}")).walked, 1);
 }
+
+/// A visitor of the program's own asks for names as it likes.
+#[test]
+fn a_struct_with_a_visitor_of_its_own_is_read() {
+    use serde::de::{Deserializer, MapAccess, Visitor};
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Field {
+        First,
+        Second,
+    }
+
+    #[derive(Debug, PartialEq, JsonSchema)]
+    #[schemars(deny_unknown_fields)]
+    struct Pair {
+        first: u8,
+        second: u8,
+    }
+
+    struct PairVisitor;
+
+    impl<'de> Visitor<'de> for PairVisitor {
+        type Value = Pair;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("a pair")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pair, A::Error> {
+            let name: Option<&str> = map.next_key()?;
+            assert_eq!(name, Some("first"));
+            let first = map.next_value()?;
+            let field: Option<Field> = map.next_key()?;
+            assert_eq!(field, Some(Field::Second));
+            let second = map.next_value()?;
+            Ok(Pair { first, second })
+        }
+    }
+
+    impl<'de> Deserialize<'de> for Pair {
+        fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+            from.deserialize_struct("Pair", &["first", "second"], PairVisitor)
+        }
+    }
+
+    let read = Reader::new().read::<Pair>(r#"{"first": 1, "second": 2}"#);
+    assert_eq!(
+        read.unwrap().value,
+        Pair {
+            first: 1,
+            second: 2
+        }
+    );
+}

@@ -215,17 +215,6 @@ impl Owner<'_> {
             .flat_map(|one| &one.parts)
             .filter(|part| seen.insert(part.to_token_stream().to_string()))
             .collect();
-        // A type with arguments may hold the definition, whose bound would be proved by itself.
-        let read = parts.iter().copied().filter(|part| is_plain_path(part));
-        let all_read = read.clone().map(|part| {
-            let choice = choice(part, &private);
-            generated!(&& #private::is_read(#choice))
-        });
-        let each_read = read.map(|part| {
-            let choice = choice(part, &private);
-            let at = part.span();
-            quote_spanned!(at=> #private::require_read::<#part, _, _>(#choice);)
-        });
         let parts = parts.iter().map(|part| {
             let at = part.span();
             quote_spanned!(at=> #private::is_part::<#part>();)
@@ -240,34 +229,17 @@ impl Owner<'_> {
             impl #impl_generics #private::Parts for #ident #ty_generics #where_clause {
                 const ALL: #private::bool = {
                     use #private::probes::*;
-                    #(#private::PartProbe::<#types>::__IS_PART)&&* #(#all_read)*
+                    #(#private::PartProbe::<#types>::__IS_PART)&&*
                 };
                 const CHECKED: #private::bool = {
                     use #private::probes::*;
                     #(#parts)*
-                    #(#each_read)*
                     #(#whole)*
                     true
                 };
             }
         }
     }
-}
-
-/// A closure, since no function of a trait is called in a constant: what it returns is known without a call.
-fn choice(part: &Type, private: &Ident) -> TokenStream {
-    generated!(&|| (&&&&#private::PartProbe::<#part>::new()).__read())
-}
-
-/// A name without arguments.
-fn is_plain_path(ty: &Type) -> bool {
-    let Type::Path(path) = bare(ty) else {
-        return false;
-    };
-    path.path
-        .segments
-        .iter()
-        .all(|segment| segment.arguments.is_none())
 }
 
 /// How many types of values a type of std has that is described if they are. `None`: it is another type.

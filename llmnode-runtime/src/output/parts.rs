@@ -7,8 +7,9 @@
 //!
 //! - *Types may contain themselves.* A bound that asks for serde's traits would be
 //!   proved by itself. So whether all is fine is a constant, which asks for
-//!   `JsonSchema`, and the impl of that has no such bound. It asks for serde's traits
-//!   only of a type that has no `#[llm_output]`, and so no such bound either.
+//!   `JsonSchema` alone, and the impl of that has no such bound. A type that has a
+//!   schema and lacks serde's traits is left to serde's derives: whether a field
+//!   needs both depends on its attributes, and an alias may hide the definition.
 //! - *Whoever uses the type gets no second error.* `Written` has a constant as its
 //!   argument that does not compile if something is wrong. That is the error, and the
 //!   compiler says no more about a bound in which one is.
@@ -21,8 +22,6 @@ use std::marker::PhantomData;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-
-use crate::validate::ValidatedFields;
 
 /// A type that a field of an output may have.
 #[diagnostic::on_unimplemented(
@@ -45,14 +44,6 @@ pub const fn is_part<T: OutputPart + ?Sized>() {}
 /// Asks whether a type is described, by an inherent constant that comes before that of a trait.
 pub struct PartProbe<T: ?Sized>(PhantomData<T>);
 
-impl<T: ?Sized> PartProbe<T> {
-    /// Creates a probe of the type.
-    #[expect(clippy::new_without_default, reason = "only generated code makes one")]
-    pub const fn new() -> Self {
-        PartProbe(PhantomData)
-    }
-}
-
 impl<T: JsonSchema + ?Sized> PartProbe<T> {
     /// It is.
     pub const __IS_PART: bool = true;
@@ -65,85 +56,6 @@ pub trait NoPart {
 }
 
 impl<T: ?Sized> NoPart for PartProbe<T> {}
-
-/// A type that is read and written, or a type about which nothing is said here.
-pub struct Read;
-
-/// A type without one of serde's traits.
-pub struct Unread;
-
-/// First choice: a type with `#[llm_output]`.
-pub trait ReadOutput {
-    /// Its derives are fine, or reported at its definition.
-    fn __read(&self) -> Read {
-        Read
-    }
-}
-
-impl<T: ValidatedFields + ?Sized> ReadOutput for &&&PartProbe<T> {}
-
-/// Second choice: a type with serde's traits.
-pub trait ReadSerde {
-    /// It has them.
-    fn __read(&self) -> Read {
-        Read
-    }
-}
-
-impl<T: Serialize + DeserializeOwned> ReadSerde for &&PartProbe<T> {}
-
-/// Third choice: a type with a schema alone.
-pub trait ReadSchema {
-    /// It has not both of serde's traits.
-    fn __read(&self) -> Unread {
-        Unread
-    }
-}
-
-impl<T: JsonSchema + ?Sized> ReadSchema for &PartProbe<T> {}
-
-/// Last choice: a type without a schema, which is reported for that.
-pub trait ReadNothing {
-    /// Says nothing.
-    fn __read(&self) -> Read {
-        Read
-    }
-}
-
-impl<T: ?Sized> ReadNothing for PartProbe<T> {}
-
-/// The choice as a constant.
-pub trait Choice {
-    /// Whether it can be read.
-    const IS_READ: bool;
-}
-
-impl Choice for Read {
-    const IS_READ: bool = true;
-}
-
-impl Choice for Unread {
-    const IS_READ: bool = false;
-}
-
-/// What the function chooses, without calling it.
-pub const fn is_read<F: FnOnce() -> C, C: Choice>(_: &F) -> bool {
-    C::IS_READ
-}
-
-/// Does not compile for a type that is not read.
-pub const fn require_read<T: ?Sized, F: FnOnce() -> C, C: ReadAs<T>>(_: &F) {}
-
-/// What a type that has a schema needs beside it.
-#[diagnostic::on_unimplemented(
-    message = "`{T}` cannot be a part of an output",
-    label = "has a JSON schema, and lacks `Serialize` or `Deserialize`",
-    note = "put `#[llm_output]` on its definition, above its derives or in place of them"
-)]
-pub trait ReadAs<T: ?Sized> {}
-
-#[diagnostic::do_not_recommend]
-impl<T: ?Sized> ReadAs<T> for Read {}
 
 /// What a definition knows of its fields' types.
 #[doc(hidden)]

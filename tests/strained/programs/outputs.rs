@@ -8,6 +8,7 @@ pub(crate) async fn run() {
     plain::run().await;
     shapes::run().await;
     recursive::run().await;
+    read_only::run().await;
 }
 
 /// 29. Enums in serde's four forms, with validators within.
@@ -324,5 +325,49 @@ mod recursive {
             complaints((), &Ask, &answer).await,
             ["left.name", "rest[0].name", "named.x.Tree.name"]
         );
+    }
+}
+
+/// Fields that are read and not written, and an alias of a type that holds the
+/// definition.
+mod read_only {
+    use super::ask;
+    use llmnode::prelude::*;
+    use schemars::JsonSchema;
+    use serde::{Deserialize, Serialize};
+
+    #[derive(Debug, Deserialize, JsonSchema)]
+    struct Word {
+        letters: String,
+    }
+
+    #[derive(Debug, Serialize, Deserialize, JsonSchema)]
+    struct Paged<T> {
+        items: Vec<T>,
+    }
+
+    type Replies = Paged<Comment>;
+
+    #[llm_output]
+    #[derive(Debug)]
+    struct Comment {
+        text: String,
+        #[serde(skip_serializing)]
+        secret: Word,
+        replies: Option<Replies>,
+    }
+
+    #[llm_node(prompt = "x", output = Comment)]
+    struct Ask;
+
+    pub(super) async fn run() {
+        let inner = r#"{"text": "b", "secret": {"letters": "d"}, "replies": null}"#;
+        let answer = format!(
+            r#"{{"text": "a", "secret": {{"letters": "c"}}, "replies": {{"items": [{inner}]}}}}"#
+        );
+        let comment = ask(&Ask, &answer).await;
+        assert_eq!(comment.text, "a");
+        assert_eq!(comment.secret.letters, "c");
+        assert_eq!(comment.replies.unwrap().items[0].secret.letters, "d");
     }
 }

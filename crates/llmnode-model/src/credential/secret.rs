@@ -94,6 +94,9 @@ fn without_begins(text: String, secret: &str) -> String {
     let Some(begin) = secret.get(..LONG) else {
         return text;
     };
+    if !begins_secretly(secret) {
+        return text;
+    }
     let mut clean = String::with_capacity(text.len());
     for piece in text.split_inclusive(CUT) {
         let whole = piece.strip_suffix(CUT).unwrap_or(piece).trim_end();
@@ -109,6 +112,12 @@ fn without_begins(text: String, secret: &str) -> String {
         }
     }
     clean
+}
+
+/// The beginning of a key says something of it. That of a URL, of a path or of a PEM
+/// file stands in honest texts, too: `https://…`, `/home/user/…`.
+fn begins_secretly(secret: &str) -> bool {
+    secret.chars().all(is_key_character) && !secret.starts_with(['/', '.', '~'])
 }
 
 fn is_placeholder(secret: &str) -> bool {
@@ -211,6 +220,24 @@ mod tests {
         ] {
             assert_eq!(redact(text, &secrets), clean);
             assert_eq!(redact_secrets(clean.to_owned(), &secrets), clean);
+        }
+    }
+
+    #[test]
+    fn how_a_url_or_a_path_begins_is_no_secret() {
+        let secrets = [
+            "postgres://app:canary-1@db",
+            "/home/user/canary-app",
+            "-----BEGIN PRIVATE KEY-----\ncanary-2\n",
+        ]
+        .map(Secret::new);
+        for text in [
+            "from mysql to postgres…",
+            "see postgres://…",
+            "put it under /home/user/…",
+            "-----BEGIN …",
+        ] {
+            assert_eq!(redact_secrets(text.to_owned(), &secrets), text);
         }
     }
 }
