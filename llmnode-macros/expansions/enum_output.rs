@@ -124,18 +124,10 @@ const _: () = {
             use __llmnode::probes::*;
             __llmnode::PartProbe::<Choice>::__IS_PART
                 && __llmnode::PartProbe::<(u8, Choice)>::__IS_PART
-                && __llmnode::is_read(
-                    &|| (&&&&__llmnode::PartProbe::<Choice>::new()).__read(),
-                )
         };
         const CHECKED: __llmnode::bool = {
             use __llmnode::probes::*;
             __llmnode::is_part::<Choice>();
-            __llmnode::require_read::<
-                Choice,
-                _,
-                _,
-            >(&|| (&&&&__llmnode::PartProbe::<Choice>::new()).__read());
             ::core::assert!(
                 __llmnode::PartProbe:: < Choice > ::__IS_PART,
                 "what this type stands in has no JSON schema; write a `Vec`, an `Option`, a map, or an array of at most 32"
