@@ -23,6 +23,7 @@ pub(crate) mod foreign;
 pub(crate) mod parts;
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -33,7 +34,8 @@ use llmnode_reader::text::one_line;
 use llmnode_reader::{Flag, OutputSchema, Reader, Repair, Violation};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::validate::{Checks, Coverage, uncovered};
 
@@ -326,16 +328,23 @@ impl Untyped {
     }
 }
 
-/// An object without the members that are `null` and violate something. `None`: there are none.
+/// An object without the members that are `null` and violate something. `None`: there
+/// are none. The others stay as they were written, so that numbers keep their digits.
 fn without_nulls(text: &str, violations: &[Violation]) -> Option<String> {
-    let mut members: Map<String, Value> = serde_json::from_str(text).ok()?;
+    let mut members: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
     let before = members.len();
-    members.retain(|name, value| {
-        !value.is_null() || !violations.iter().any(|violation| violation.path == *name)
-    });
-    (members.len() < before)
-        .then(|| serde_json::to_string(&members).ok())
-        .flatten()
+    for violation in violations {
+        if members
+            .get(&violation.path)
+            .is_some_and(|value| value.get() == "null")
+        {
+            members.remove(&violation.path);
+        }
+    }
+    if members.len() == before {
+        return None;
+    }
+    serde_json::to_string(&members).ok()
 }
 
 impl ErasedForm for Untyped {
@@ -610,5 +619,21 @@ fn require_coverage(
              (`#[validate] impl T {{}}`) or none has",
             schema.name()
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stays_beside_a_null_keeps_its_digits() {
+        let text = r#"{"sum": 12345678901234567890.10, "note": null, "by": null}"#;
+        let violations = [Violation::new("note", "is null")];
+        let without = without_nulls(text, &violations);
+        let expected = r#"{"by":null,"sum":12345678901234567890.10}"#;
+        assert_eq!(without.as_deref(), Some(expected));
+        assert_eq!(without_nulls(text, &[]), None);
+        assert_eq!(without_nulls("[null]", &violations), None);
     }
 }

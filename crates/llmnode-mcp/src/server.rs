@@ -375,9 +375,9 @@ impl McpServer {
     /// A tool is left out if it cannot be offered to a model, so that it costs no
     /// other one: it has no schema, or one that is none; it has the name of
     /// another; its schema is too long, has invisible characters, or asks for a
-    /// header that the protocol forbids. What is wrong
-    /// with the list itself stands under `tools/list`: a page that cannot be read,
-    /// a list without end. Each is also a warning of `tracing`.
+    /// header that the protocol forbids. What is wrong with the list itself stands
+    /// under `tools/list`: a page that cannot be read, a list without end. Each is
+    /// also a warning of `tracing`.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), llmnode_runtime::NodeError> {

@@ -349,11 +349,16 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Members<'de, '_, A> {
     ) -> Result<Option<K::Value>, A::Error> {
         // Written out: `?` and `map` are functions of each type.
         match self.next_name() {
-            Ok(true) => match seed.deserialize(Name(&self.name, PhantomData)) {
-                Ok(key) => Ok(Some(key)),
-                Err(error) => Err(error),
-            },
-            Ok(false) => Ok(None),
+            Ok(true) => {}
+            Ok(false) => return Ok(None),
+            Err(error) => return Err(error),
+        }
+        let name = Name {
+            text: &self.name,
+            error: PhantomData,
+        };
+        match seed.deserialize(name) {
+            Ok(key) => Ok(Some(key)),
             Err(error) => Err(error),
         }
     }
@@ -372,13 +377,16 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Members<'de, '_, A> {
 
 /// The name of a member, which derived code asks for its field, and a visitor of
 /// the program's own perhaps for a value of an enum or a borrowed text.
-struct Name<'n, 'de, E>(&'n Cow<'de, str>, PhantomData<E>);
+struct Name<'n, 'de, E> {
+    text: &'n Cow<'de, str>,
+    error: PhantomData<E>,
+}
 
 impl<'de, E: Error> Deserializer<'de> for Name<'_, 'de, E> {
     type Error = E;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
-        match self.0 {
+        match self.text {
             Cow::Borrowed(name) => visitor.visit_borrowed_str(name),
             Cow::Owned(name) => visitor.visit_str(name),
         }
@@ -390,7 +398,7 @@ impl<'de, E: Error> Deserializer<'de> for Name<'_, 'de, E> {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, E> {
-        visitor.visit_enum(self.0.as_ref().into_deserializer())
+        visitor.visit_enum(self.text.as_ref().into_deserializer())
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(

@@ -25,14 +25,15 @@ use crate::validate::serde_names::SerdeAttributes;
 /// Adds the attributes of the derives, and returns the impl that they need.
 pub(crate) fn check(input: &mut DeriveInput, krate: &Path) -> TokenStream {
     let container = SerdeAttributes::read(&input.attrs);
-    let mut alike = definition::alike(&input.generics).into_iter();
-    let Some(arguments) = alike
-        .next()
-        .filter(|_| !container.custom && !container.bound)
-    else {
+    if container.custom || container.bound {
+        return TokenStream::new();
+    }
+    // One list of arguments is enough: no field that is asked about has a parameter.
+    let Some(arguments) = definition::alike(&input.generics).into_iter().next() else {
         return TokenStream::new();
     };
-    let (ident, generics) = (input.ident.clone(), input.generics.clone());
+    let ident = input.ident.clone();
+    let generics = input.generics.clone();
     let owner = Owner {
         ident: &ident,
         generics: &generics,

@@ -3,11 +3,10 @@
 //! `#[llm_output]` and `#[validate]` on a definition implement [`ValidateFields`],
 //! which traverses the fields. `#[validate]` on an impl block implements
 //! [`ValidateBlock`], by which the type has [`Validate`]; it also adds the block's
-//! methods. Generated code does not know
-//! which of the two a type has, if any, so it calls `__walk` on three references to
-//! a [`Traverse`]: method resolution takes the first that fits, from [`Validate`]
-//! down to nothing. The marker traits carry no state, so that a type validated
-//! against *another* state is an error, not a miss.
+//! methods. Generated code does not know which of the two a type has, if any, so it
+//! calls `__walk` on three references to a [`Traverse`]: method resolution takes the
+//! first that fits, from [`Validate`] down to nothing. The marker traits carry no
+//! state, so that a type validated against *another* state is an error, not a miss.
 
 use super::checks::Checks;
 use super::coverage::{Validated, ValidatedFields};
@@ -49,6 +48,7 @@ pub enum Mark {}
 #[diagnostic::do_not_recommend]
 impl<T: ValidatedFields + ValidateBlock + ?Sized> Validated for T {}
 
+#[diagnostic::do_not_recommend]
 impl<T, S: ?Sized, K> Validate<S, K> for T
 where
     T: ValidateBlock + ValidateBlock<S, <T as ValidateBlock>::Block, K> + ?Sized,

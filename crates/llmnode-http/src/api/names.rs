@@ -60,6 +60,13 @@ impl PreparedRequest<'_> {
         }
     }
 
+    fn has_renamed_call(&self, message: &Message) -> bool {
+        message
+            .calls()
+            .iter()
+            .any(|call| self.arguments(&call.name, Names::OfWire).is_some())
+    }
+
     /// Earlier answers are JSON of the type; the model sees them with the names
     /// that its schema has now.
     fn on_the_wire<'m>(&self, message: Cow<'m, Message>) -> Cow<'m, Message> {
@@ -67,8 +74,7 @@ impl PreparedRequest<'_> {
         if message.role == Role::Assistant && is_json(&message.content) {
             answer = self.answer(Names::OfWire);
         }
-        let is_renamed = |call: &ToolCall| self.arguments(&call.name, Names::OfWire).is_some();
-        if answer.is_none() && !message.calls().iter().any(is_renamed) {
+        if answer.is_none() && !self.has_renamed_call(&message) {
             return message;
         }
         let mut calls: Vec<ToolCall> = Vec::with_capacity(message.calls().len());

@@ -126,15 +126,17 @@ impl Sources {
                 if !has_enough_words(sentence) || kept.contains(sentence) {
                     continue;
                 }
-                let Some(left) = room.checked_sub(sentence.len()) else {
+                // Looked at first, since to find a sentence takes longer.
+                if sentence.len() > room {
                     continue;
-                };
+                }
                 // A summary may quote the beginning of one.
                 let Ok(whole) = self.find(sentence) else {
                     continue;
                 };
-                room = left;
-                kept.insert(whole.to_owned());
+                if whole.len() <= room && kept.insert(whole.to_owned()) {
+                    room -= whole.len();
+                }
             }
         }
         kept

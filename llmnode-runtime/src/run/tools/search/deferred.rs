@@ -15,8 +15,8 @@ use crate::error::NodeError;
 /// With fewer tools, a search costs more than it saves.
 const FEWEST_TOOLS: usize = 20;
 
-/// Models choose badly from more tools, whatever the window. Anthropic and OpenAI
-/// say 30 to 50 in their pages on searching tools.
+/// Models choose badly from more tools, whatever the window: from 30 to 50 on, as
+/// Anthropic's page on the tool search says.
 const MOST_TO_CHOOSE_FROM: usize = 50;
 
 /// The tools that are not listed have to take more than this part of the window,
