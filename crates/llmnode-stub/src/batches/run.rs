@@ -39,7 +39,7 @@ pub(super) fn look(server: &dyn Server, id: &str) {
 fn next_end(server: &dyn Server, id: &str) -> Option<(String, Vec<Line>, usize, State)> {
     let all = &mut *server.batches();
     let order = all.orders.get_mut(id)?;
-    if !matches!(order.state, State::UnderWay | State::Cancelling) {
+    if order.is_ending || !matches!(order.state, State::UnderWay | State::Cancelling) {
         return None;
     }
     order.looks = order.looks.saturating_add(1);
@@ -64,7 +64,7 @@ fn next_end(server: &dyn Server, id: &str) -> Option<(String, Vec<Line>, usize, 
         (count, State::Completed)
     };
     // Looked at once more meanwhile, it does not end twice.
-    order.state = state;
+    order.is_ending = true;
     Some((order.path.clone(), order.lines.clone(), answered, state))
 }
 
@@ -120,4 +120,64 @@ fn arranged(order: &Order, results: Vec<Outcome>) -> Vec<Outcome> {
         arranged.reverse();
     }
     arranged
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Mutex, MutexGuard};
+
+    use super::super::super::log::Log;
+    use super::super::super::reply::StubReply;
+    use super::super::state::Batches;
+    use super::*;
+
+    /// Looks at the batch whenever it answers one of its lines.
+    struct Looking {
+        batches: Mutex<Batches>,
+        log: Log,
+        id: String,
+        seen: Mutex<Vec<(State, usize)>>,
+    }
+
+    impl Server for Looking {
+        fn batches(&self) -> MutexGuard<'_, Batches> {
+            self.batches.lock().unwrap()
+        }
+
+        fn answer_line(&self, _: &LoggedRequest) -> StubReply {
+            look(self, &self.id);
+            let order = &self.batches().orders[&self.id];
+            let seen = (order.state, order.results.len());
+            self.seen.lock().unwrap().push(seen);
+            StubReply::text("a")
+        }
+
+        fn log(&self) -> &Log {
+            &self.log
+        }
+    }
+
+    /// A client that saw an end without results would take its lines for lost.
+    #[test]
+    fn a_batch_has_its_end_and_its_results_at_once() {
+        let mut batches = Batches::default();
+        let line = |id: &str| Line {
+            id: id.to_owned(),
+            body: Value::Null,
+        };
+        let lines = vec![line("a"), line("b")];
+        let order = batches.add_order("msgbatch", "/v1/messages", lines);
+        let id = order.id.clone();
+        let server = Looking {
+            batches: Mutex::new(batches),
+            log: Log::new(10),
+            id,
+            seen: Mutex::default(),
+        };
+        while server.batches().orders[&server.id].state == State::UnderWay {
+            look(&server, &server.id);
+        }
+        assert_eq!(*server.seen.lock().unwrap(), [(State::UnderWay, 0); 2]);
+        assert_eq!(server.batches().orders[&server.id].results.len(), 2);
+    }
 }

@@ -254,6 +254,8 @@ pub(super) struct Order {
     /// When it was cancelled, and how often it was looked at since.
     pub(super) cancel: Option<Cancel>,
     pub(super) state: State,
+    /// Its lines are answered just now: with the last one it has its end and its results, at once.
+    pub(super) is_ending: bool,
     pub(super) results: Vec<Outcome>,
     pub(super) output_file: Option<String>,
     pub(super) error_file: Option<String>,
@@ -396,6 +398,7 @@ impl Batches {
             created: SystemTime::now(),
             cancel: None,
             state: State::UnderWay,
+            is_ending: false,
             results: Vec::new(),
             output_file: None,
             error_file: None,
