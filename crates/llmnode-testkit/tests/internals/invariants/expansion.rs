@@ -1,6 +1,7 @@
 //! The macros on any arguments and any item.
 
 use std::collections::HashSet;
+use std::iter;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -136,7 +137,7 @@ impl Use {
             .iter()
             .any(|message| changes.iter().any(|change| message.contains(change)))
         {
-            self.unchanged(given, item.clone())?;
+            self.unchanged(given, item.clone(), &generated)?;
         }
         generated
             .errors
@@ -168,7 +169,7 @@ impl Use {
     }
 
     /// The item is the one that was given, but for the attributes that are ours to take and to add.
-    fn unchanged(&self, mut given: Item, mut item: Item) -> Held {
+    fn unchanged(&self, mut given: Item, mut item: Item, generated: &Generated) -> Held {
         if let (Macro::Node, Item::Struct(given), Item::Struct(item)) =
             (self.expand, &mut given, &item)
         {
@@ -181,6 +182,11 @@ impl Use {
             {
                 given.fields = of_tool.fields;
             }
+        }
+        // An argument of a derive that is reported is taken out, so that the derive does not report it, too.
+        if !generated.errors.is_empty() {
+            take_arguments_of_derives(&mut given);
+            take_arguments_of_derives(&mut item);
         }
         take_checks_of_parts(&mut item);
         let (before, after) = (attributes(&mut given), attributes(&mut item));
@@ -376,24 +382,45 @@ fn take_helpers(item: &mut ItemStruct, taken: &[&str]) {
         .for_each(|field| field.attrs.retain(|attribute| !ours(attribute)));
 }
 
+/// Takes off what the item says to serde and to schemars, everywhere.
+fn take_arguments_of_derives(item: &mut Item) {
+    let of_derives = |attribute: &Attribute| {
+        ["serde", "schemars"]
+            .iter()
+            .any(|name| attribute.path().is_ident(name))
+    };
+    for attributes in all_attributes(item) {
+        attributes.retain(|attribute| !of_derives(attribute));
+    }
+}
+
 /// Takes off what an output's fields say to the derives, so that a type in them is one error.
 fn take_checks_of_parts(item: &mut Item) {
-    let fields: Vec<&mut syn::Field> = match item {
-        Item::Struct(item) => item.fields.iter_mut().collect(),
-        Item::Enum(item) => item
-            .variants
-            .iter_mut()
-            .flat_map(|variant| &mut variant.fields)
-            .collect(),
-        _ => vec![],
-    };
-    for field in fields {
-        field.attrs.retain(|attribute| {
+    for attributes in all_attributes(item) {
+        attributes.retain(|attribute| {
             let written = attribute.to_token_stream().to_string();
             !["Described", "DerivedBound"]
                 .iter()
                 .any(|ours| written.contains(&format!("__private :: {ours} <")))
         });
+    }
+}
+
+/// The attributes of a type, of its variants and of all fields.
+fn all_attributes(item: &mut Item) -> Vec<&mut Vec<Attribute>> {
+    match item {
+        Item::Struct(item) => {
+            let of_fields = item.fields.iter_mut().map(|field| &mut field.attrs);
+            iter::once(&mut item.attrs).chain(of_fields).collect()
+        }
+        Item::Enum(item) => {
+            let of_variants = item.variants.iter_mut().flat_map(|variant| {
+                let of_fields = variant.fields.iter_mut().map(|field| &mut field.attrs);
+                iter::once(&mut variant.attrs).chain(of_fields)
+            });
+            iter::once(&mut item.attrs).chain(of_variants).collect()
+        }
+        _ => vec![],
     }
 }
 

@@ -66,6 +66,8 @@ fn what_was_found_holds() {
         r#"#[llm_node(prompt = "a", state = World + recover(,))] struct A;"#,
         r#"#[llm_node(prompt = "a", recover(transport = [retry(5, 1s...2s)]))] struct A;"#,
         "#[llm_output] enum A<T> { B { c: List<item = T> + } }",
+        r#"#[llm_output] #[serde(rename_all = prep, tag = "kind")] enum A { B }"#,
+        "#[llm_output] struct A { #[serde(renam = \"b\")] #[schemars(min = 1)] a: u8 }",
     ] {
         let given = Use::read(found.parse().unwrap()).unwrap();
         given
