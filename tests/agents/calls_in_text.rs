@@ -128,6 +128,8 @@ fn documents() -> Vec<String> {
         document.replace('"', "”"),
         format!("```json\n{document}\n```"),
         document.replace(", ", ",\n> "),
+        document.replace("/tmp/a b", "/tmp/=\r\na b"),
+        document.replace('"', "=22"),
         r#"{"arguments": {"days": 3, "path": "/tmp/a b"}, "id": "1", "name": "remove"}"#.to_owned(),
         r#"{"name": "remove", "arguments": "{\"path\": \"/tmp/a b\", \"days\": 3}"}"#.to_owned(),
         r#"<function=remove>{"path": "/tmp/a b", "days": 3}</function>"#.to_owned(),

@@ -25,13 +25,30 @@ pub(super) fn plain(text: &str) -> String {
     folded(&decoded(text))
 }
 
-/// The plain form, and the one without tags of HTML, where it has any: code on a
-/// page is in colours.
-pub(super) fn plain_forms(text: &str) -> (String, Option<String>) {
-    let decoded = decoded(text);
-    let untagged = without_tags(&decoded);
-    let folded_untagged = untagged.map(|text| folded(&text));
-    (folded(&decoded), folded_untagged)
+/// The plain form of a text that a model was shown, and further ones.
+pub(super) struct PlainForms {
+    pub(super) plain: String,
+    /// Without tags of HTML, since code on a page is in colours; without the escapes
+    /// of a mail, which breaks long lines and has codes in place of letters. None,
+    /// if the text has neither.
+    pub(super) further: Vec<String>,
+}
+
+/// All forms of a text.
+pub(super) fn plain_forms(text: &str) -> PlainForms {
+    let text = decoded(text);
+    let mut further = Vec::new();
+    further.extend(without_tags(&text).map(|text| folded(&text)));
+    // Beside the text as it is: in `delete(id=10)`, `=10` is no code.
+    if let Some(mail) = without_codes_of_mail(&text) {
+        let mail = decoded(&mail);
+        further.push(folded(&mail));
+        further.extend(without_tags(&mail).map(|text| folded(&text)));
+    }
+    PlainForms {
+        plain: folded(&text),
+        further,
+    }
 }
 
 /// The text without its escapes, nor those within them.
@@ -78,6 +95,34 @@ fn without_tags(text: &str) -> Option<String> {
     }
     untagged.push_str(rest);
     (untagged.len() < text.len()).then_some(untagged)
+}
+
+/// The text with what quoted-printable stands for: `=6C` is a letter, and `=` at the
+/// end of a line joins it to the next. `None`: it has none of these.
+fn without_codes_of_mail(text: &str) -> Option<String> {
+    let mut decoded = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('=') {
+        let behind = &rest[at + 1..];
+        decoded.extend_from_slice(&rest.as_bytes()[..at]);
+        rest = behind;
+        if let Some(next_line) = behind_line_end(behind) {
+            rest = next_line;
+        } else if let Some(code) = hex(behind, 0, 2) {
+            decoded.extend(u8::try_from(code));
+            rest = &behind[2..];
+        } else {
+            decoded.push(b'=');
+        }
+    }
+    decoded.extend_from_slice(rest.as_bytes());
+    (decoded.len() < text.len()).then(|| String::from_utf8_lossy(&decoded).into_owned())
+}
+
+/// What is on the next line, if nothing but spaces is left of this one.
+fn behind_line_end(text: &str) -> Option<&str> {
+    let end = text.trim_start_matches([' ', '\t', '\r']);
+    end.strip_prefix('\n')
 }
 
 /// Where the tag closes whose `<` is before this text.
@@ -394,17 +439,27 @@ mod tests {
     }
 
     #[test]
+    fn codes_of_mails_are_undone_beside() {
+        let mail = "call =64elete(id=3D10, name=3D=C3=96l, =\r\n  why=)";
+        let forms = plain_forms(mail);
+        assert_eq!(forms.further, ["calldelete(id=10,name=ol,why=)"]);
+        assert!(forms.plain.contains("id=3d10"), "{}", forms.plain);
+        assert!(plain_forms("a == b, c = 3").further.is_empty());
+    }
+
+    #[test]
     fn tags_of_html_are_left_out_beside() {
         let page = "<pre><span class=\"k\">{&quot;name&quot;</span>: <b>\"del</b>ete\"}</pre>";
-        let (_, untagged) = plain_forms(page);
-        assert_eq!(untagged.unwrap(), "{name:delete}");
+        let forms = plain_forms(page);
+        assert_eq!(forms.further, ["{name:delete}"]);
         for (text, untagged) in [
             ("1 < 2 > 1", ""),
             ("a<b", ""),
             ("<a<b>c", "<ac"),
             ("no tags", ""),
         ] {
-            assert_eq!(plain_forms(text).1.unwrap_or_default(), untagged, "{text}");
+            let found = plain_forms(text).further.pop().unwrap_or_default();
+            assert_eq!(found, untagged, "{text}");
         }
     }
 

@@ -65,28 +65,30 @@ const MOST_VALUES: usize = 32;
 #[derive(Debug, Default)]
 pub struct Shown {
     texts: Texts,
-    /// Without tags of HTML: those that have any.
-    untagged: Texts,
+    /// Further forms of those that have any: without tags of HTML, without the
+    /// escapes of a mail.
+    further: Texts,
 }
 
 impl Shown {
     /// Adds a text.
     pub fn add(&mut self, text: &str) {
-        let (plain, untagged) = plain_forms(text);
-        self.texts.add(&plain);
-        if let Some(untagged) = untagged {
-            self.untagged.add(&untagged);
+        let forms = plain_forms(text);
+        self.texts.add(&forms.plain);
+        for form in &forms.further {
+            self.further.add(form);
         }
     }
 
     /// Whether this text stands in one of them.
     pub fn has_text(&self, text: &str) -> bool {
-        self.texts.joined.contains(&plain(text))
+        let text = plain(text);
+        self.texts.joined.contains(&text) || self.further.joined.contains(&text)
     }
 
     /// Whether this call stands in them.
     pub fn has(&self, call: &WrittenCall) -> bool {
-        self.texts.have(call) || self.untagged.have(call)
+        self.texts.have(call) || self.further.have(call)
     }
 }
 
@@ -467,6 +469,22 @@ mod tests {
         text.replace('&', "&amp;")
             .replace('"', "&quot;")
             .replace('<', "&lt;")
+    }
+
+    #[test]
+    fn a_call_in_a_mail_is_found() {
+        for mail in [
+            CALL.replace("/tmp/a b", "/tmp/=\na b"),
+            CALL.replace("/tmp/a b", "/tmp/=\r\na b"),
+            CALL.replace("delete", "de=\nlete"),
+            CALL.replace("delete", "de=6Cete"),
+            CALL.replace('"', "=22"),
+            escaped(&CALL.replace("path", "pa=\r\nth")),
+            html(&CALL.replace('"', "=22")),
+        ] {
+            assert!(shown(&[&mail]).has(&call(CALL)), "{mail}");
+        }
+        assert!(!shown(&["=\n=20=3D"]).has(&call(CALL)));
     }
 
     #[test]
