@@ -11,6 +11,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use llmnode_http::ext::PlainClient;
+use llmnode_model::ext::Secret;
 use llmnode_runtime::ext::AskedReplies;
 use llmnode_runtime::{BoxError, Category, NodeError, ToolReply};
 use rmcp::model::{
@@ -31,7 +32,7 @@ use crate::failure::{Failure, may_be_older, of_handshake, of_service};
 use crate::http_client::HttpClient;
 use crate::process::Program;
 use crate::reply::reply;
-use crate::secret::Token;
+use crate::secret::{Secrets, token_from_env};
 use crate::tool_list::{self, Fetched};
 
 /// For one line or one body.
@@ -122,7 +123,7 @@ impl Connection {
             return;
         }
         let peer = open.service.peer();
-        let fetched = tool_list::fetch_tools(&self.server, peer, |text| self.without_token(text));
+        let fetched = tool_list::fetch_tools(&self.server, peer, |text| self.without_secrets(text));
         if !matches!(timeout(self.connect_timeout, fetched).await, Ok(Ok(_))) {
             tracing::warn!(
                 server = self.server,
@@ -202,7 +203,7 @@ impl Connection {
             }),
             Err(error) => {
                 let failure = of_handshake(&error);
-                let mut why = self.without_token(&failure.of_a_connection());
+                let mut why = self.without_secrets(&failure.of_a_connection());
                 if let Some(words) = program.log_tail(log, MAX_ERROR_BYTES).await {
                     why = format!("{why}; its log ends with: {words}");
                 }
@@ -224,7 +225,8 @@ impl Connection {
         let token = self.token()?;
         let http = PlainClient::new(url, token.is_some())
             .map_err(|error| self.fault(Category::ConfigError, &error.message))?;
-        let (http, client_made) = HttpClient::new(http, self.probe());
+        let secrets = Secrets::of(&self.transport);
+        let (http, client_made) = HttpClient::new(http, secrets, self.probe());
         let accepted = Arc::clone(&http.accepted);
         let mut config = StreamableHttpClientTransportConfig::with_uri(url)
             .max_sse_event_size(MAX_MESSAGE_BYTES)
@@ -254,7 +256,7 @@ impl Connection {
     pub(crate) async fn tools(&self) -> Result<Fetched, NodeError> {
         let open = self.open().await?;
         let peer = open.service.peer();
-        let fetched = tool_list::fetch_tools(&self.server, peer, |text| self.without_token(text));
+        let fetched = tool_list::fetch_tools(&self.server, peer, |text| self.without_secrets(text));
         match timeout(self.connect_timeout, fetched).await {
             Ok(Ok(fetched)) => {
                 let in_headers = fetched.has_arguments_in_headers();
@@ -338,7 +340,7 @@ impl Connection {
         if let ServiceError::McpError(answer) = error
             && Failure::of(answer).is_none()
         {
-            let answer = self.without_token(&answer.message);
+            let answer = self.without_secrets(&answer.message);
             return if answer.trim().is_empty() {
                 "the server refused it, and does not say why".to_owned()
             } else {
@@ -349,7 +351,7 @@ impl Connection {
         if failure.is_lost {
             self.lose(open).await;
         }
-        self.without_token(&failure.of_a_call())
+        self.without_secrets(&failure.of_a_call())
     }
 
     /// Another call may have reconnected meanwhile.
@@ -375,7 +377,7 @@ impl Connection {
         }
     }
 
-    fn token(&self) -> Result<Option<Token>, NodeError> {
+    fn token(&self) -> Result<Option<Secret>, NodeError> {
         let Transport::Http {
             token: Some(variable),
             ..
@@ -383,28 +385,23 @@ impl Connection {
         else {
             return Ok(None);
         };
-        Token::from_env(variable)
+        token_from_env(variable)
             .map(Some)
             .map_err(|why| self.fault(Category::ConfigError, &why))
     }
 
     fn redact_reply(&self, reply: Result<ToolReply, BoxError>) -> Result<ToolReply, BoxError> {
-        match self.token() {
-            Ok(Some(token)) => reply
-                .map(|reply| reply.map_text(|text| token.redact(text)))
-                .map_err(|error| token.redact(&error.to_string()).into()),
-            _ => reply,
-        }
+        let secrets = Secrets::of(&self.transport);
+        reply
+            .map(|reply| reply.map_text(|text| secrets.redact(text)))
+            .map_err(|error| secrets.redact(&error.to_string()).into())
     }
 
     fn redact(&self, text: &str) -> String {
-        match self.token() {
-            Ok(Some(token)) => token.redact(text),
-            _ => text.to_owned(),
-        }
+        Secrets::of(&self.transport).redact(text)
     }
 
-    fn without_token(&self, text: &str) -> String {
+    fn without_secrets(&self, text: &str) -> String {
         let text = self.redact(text);
         let end = text
             .char_indices()
@@ -417,7 +414,7 @@ impl Connection {
     fn failed(&self, failure: &Failure) -> NodeError {
         self.fault(
             failure.category,
-            &self.without_token(&failure.of_a_connection()),
+            &self.without_secrets(&failure.of_a_connection()),
         )
     }
 

@@ -14,6 +14,7 @@ use llmnode_http::ext::{ClientError, ResponseBody};
 use sse_stream::{Error as SseError, Sse, SseStream};
 
 use crate::message::{self, Awaited};
+use crate::unanswered::Unanswered;
 
 /// They end with `given_up`.
 pub(crate) fn events(
@@ -22,6 +23,7 @@ pub(crate) fn events(
     given_up: Cancelled,
     awaited: Option<Awaited>,
     listening: Option<Listening>,
+    unanswered: Unanswered,
 ) -> BoxStream<'static, Result<Sse, SseError>> {
     let bytes = BoundedBytes {
         body,
@@ -34,6 +36,7 @@ pub(crate) fn events(
     Box::pin(Mended {
         events,
         awaited,
+        unanswered,
         _listening: listening,
     })
 }
@@ -57,6 +60,7 @@ impl Drop for Listening {
 struct Mended {
     events: BoxStream<'static, Result<Sse, SseError>>,
     awaited: Option<Awaited>,
+    unanswered: Unanswered,
     _listening: Option<Listening>,
 }
 
@@ -69,10 +73,13 @@ impl Stream for Mended {
             event.retry = patient(event.retry);
         }
         if let Some(Ok(event)) = &mut event
-            && let Some(data) = &mut event.data
+            && let Some(data) = &event.data
             && let Some(message) = message::read(data.as_bytes(), self.awaited.as_ref())
         {
-            *data = message.to_string();
+            event.data = self
+                .unanswered
+                .takes_json(&message)
+                .then(|| message.to_string());
         }
         Poll::Ready(event)
     }

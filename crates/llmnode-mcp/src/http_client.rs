@@ -19,7 +19,6 @@ use futures_core::stream::BoxStream;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use llmnode_http::ext::{ClientError, PlainClient, ResponseBody};
-use llmnode_model::ext::{Secret, redact_secrets};
 use llmnode_runtime::Category;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
@@ -40,6 +39,8 @@ use crate::clean;
 use crate::events::{Listening, events};
 use crate::failure::Failure;
 use crate::message::{self, Awaited};
+use crate::secret::Secrets;
+use crate::unanswered::Unanswered;
 
 type Error = StreamableHttpError<ClientError>;
 
@@ -49,6 +50,7 @@ const MAX_WORDS: usize = 300;
 #[derive(Clone)]
 pub(crate) struct HttpClient {
     http: PlainClient,
+    secrets: Arc<Secrets>,
     attempt: Attempt,
     /// After this time without an answer to `server/discover` a server is taken for an older one.
     probe: Duration,
@@ -56,6 +58,7 @@ pub(crate) struct HttpClient {
     listening: Arc<AtomicUsize>,
     /// A request was accepted, and its answer has not come with the response.
     pub(crate) accepted: Arc<AtomicBool>,
+    unanswered: Unanswered,
 }
 
 /// Whether the connection has been established. The sender is dropped if that
@@ -162,14 +165,20 @@ impl StreamableHttpClient for HttpClient {
 
 impl HttpClient {
     /// The sender reports the connection to the client; until then, dropping it ends all requests.
-    pub(crate) fn new(http: PlainClient, probe: Duration) -> (Self, watch::Sender<bool>) {
+    pub(crate) fn new(
+        http: PlainClient,
+        secrets: Secrets,
+        probe: Duration,
+    ) -> (Self, watch::Sender<bool>) {
         let (client_made, attempt) = watch::channel(false);
         let client = HttpClient {
             http,
+            secrets: Arc::new(secrets),
             attempt: Attempt(attempt),
             probe,
             listening: Arc::default(),
             accepted: Arc::default(),
+            unanswered: Unanswered::default(),
         };
         (client, client_made)
     }
@@ -195,10 +204,9 @@ impl HttpClient {
         limits: StreamableHttpResponseLimits,
     ) -> Result<StreamableHttpPostResponse, Error> {
         let JsonRpcMessage::Request(request) = &message else {
-            let token = session.token.clone();
+            let _answering = self.unanswered.answering(&message);
             if let Err(failure) = self.exchange(&message, session, limits, None).await {
-                let token: Vec<Secret> = token.map(Secret::new).into_iter().collect();
-                let why = redact_secrets(failure.of_a_connection(), &token);
+                let why = self.secrets.redact(&failure.of_a_connection());
                 tracing::debug!("a notification was not taken: {why}");
             }
             return Ok(StreamableHttpPostResponse::Accepted);
@@ -350,6 +358,7 @@ impl HttpClient {
             Box::pin(self.attempt.clone().given_up()),
             awaited,
             listening,
+            self.unanswered.clone(),
         )
     }
 

@@ -18,5 +18,6 @@ mod reply;
 mod secret;
 mod server;
 mod tool_list;
+mod unanswered;
 
 pub use server::{Mcp, McpServer};

@@ -22,8 +22,8 @@ use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
 };
 use rmcp::transport::Transport;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -31,6 +31,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use crate::clean::without_hidden;
 use crate::failure::Failure;
 use crate::message::{Awaited, mend};
+use crate::unanswered::Unanswered;
 
 /// The child sees nothing else of our environment, so that it gets no keys.
 #[cfg(not(windows))]
@@ -52,6 +53,7 @@ const INHERITED: &[&str] = &[
 ];
 
 const BUFFER_BYTES: usize = 64 * 1024;
+/// Of what is forwarded, and of a line.
 const MAX_LOG_BYTES: usize = 64 * 1024;
 const LOG_TAIL_BYTES: usize = 4096;
 /// Before each stronger way to end a child.
@@ -119,14 +121,14 @@ impl Program {
             },
             probe,
             discovery: Discovery::NotSent,
+            unanswered: Unanswered::default(),
         };
         Ok((transport, log))
     }
 
-    /// On one line. Values of `environment` are redacted, since they may be secrets.
+    /// On one line.
     pub(crate) async fn log_tail(&self, log: LogTask, most: usize) -> Option<String> {
         let text = timeout(LOG_END_TIMEOUT, log).await.ok()?.ok()?;
-        let text = redact_secrets(text, &self.secrets());
         let mut words = String::new();
         for line in text
             .lines()
@@ -145,6 +147,7 @@ impl Program {
         (!words.is_empty()).then(|| without_hidden(&words, most).replace(char::is_control, " "))
     }
 
+    /// All values, since any of them may be one.
     fn secrets(&self) -> Vec<Secret> {
         let values = self.environment.iter();
         values
@@ -160,6 +163,7 @@ pub(crate) struct ChildTransport {
     output: Lines,
     probe: Duration,
     discovery: Discovery,
+    unanswered: Unanswered,
 }
 
 /// Where `server/discover` is.
@@ -190,7 +194,9 @@ impl Transport<RoleClient> for ChildTransport {
             };
         }
         let input = Arc::clone(&self.input);
+        let answering = self.unanswered.answering(&message);
         async move {
+            let _answering = answering;
             let mut line = serde_json::to_vec(&message)?;
             line.push(b'\n');
             let mut input = input.lock().await;
@@ -254,7 +260,7 @@ impl ChildTransport {
             self.discovery = Discovery::NotSent;
         }
         match serde_json::from_value(mend(message, awaited.as_ref())) {
-            Ok(message) => Some(message),
+            Ok(message) => self.unanswered.takes(&message).then_some(message),
             Err(error) => {
                 tracing::debug!("a message of an MCP server is left out: {error}");
                 None
@@ -369,29 +375,49 @@ struct Log {
 impl Log {
     /// Whole lines, since half a secret would not be recognised.
     fn forward(&mut self, lines: &[u8]) {
-        if self.forwarded >= MAX_LOG_BYTES {
+        if self.is_full() {
             return;
         }
         let server = &*self.server;
-        let text = String::from_utf8_lossy(lines).into_owned();
-        let text = redact_secrets(text, &self.secrets);
-        tracing::debug!(server, "{}", text.trim_end());
-        self.forwarded += lines.len();
-        if self.forwarded >= MAX_LOG_BYTES {
+        tracing::debug!(server, "{}", self.redact(lines).trim_end());
+        self.count(lines.len());
+    }
+
+    fn is_full(&self) -> bool {
+        self.forwarded >= MAX_LOG_BYTES
+    }
+
+    /// Says once that there is more.
+    fn count(&mut self, bytes: usize) {
+        self.forwarded += bytes;
+        if self.is_full() {
             tracing::warn!(
-                server,
+                server = self.server,
                 "the log of this MCP server is too long; the rest is not shown"
             );
         }
     }
+
+    fn redact(&self, bytes: &[u8]) -> String {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        redact_secrets(text, &self.secrets)
+    }
+
+    /// Of a secret, in the longest of its forms.
+    fn longest_secret(&self) -> usize {
+        let lengths = self.secrets.iter().map(Secret::longest_form);
+        lengths.max().unwrap_or(0)
+    }
 }
 
 /// The log is read beyond the limit, so that the child never blocks on it. Returns
-/// its end.
-async fn forward_log(log: Option<ChildStderr>, mut to: Log) -> String {
+/// its end, without secrets.
+async fn forward_log(log: Option<impl AsyncRead + Unpin>, mut to: Log) -> String {
     let Some(mut log) = log else {
         return String::new();
     };
+    // Where the end is cut, a secret may be cut, too.
+    let longest_secret = to.longest_secret();
     let mut buffer = [0; 4096];
     let mut unended = Vec::new();
     let mut end = Vec::new();
@@ -399,31 +425,63 @@ async fn forward_log(log: Option<ChildStderr>, mut to: Log) -> String {
     while let Ok(length @ 1..) = log.read(&mut buffer).await {
         let read = &buffer[..length];
         end.extend_from_slice(read);
-        let cut = end.len().saturating_sub(LOG_TAIL_BYTES);
+        let cut = end.len().saturating_sub(LOG_TAIL_BYTES + longest_secret);
         end.drain(..cut);
         is_cut |= cut > 0;
+        if to.is_full() {
+            continue;
+        }
         unended.extend_from_slice(read);
-        let line_end = unended.iter().rposition(|byte| *byte == b'\n');
-        let is_long = unended.len() > LOG_TAIL_BYTES;
-        let whole = line_end.map_or(0, |at| at + 1);
-        let whole = if is_long { unended.len() } else { whole };
-        if whole > 0 {
-            to.forward(&unended[..whole]);
-            unended.drain(..whole);
+        if let Some(line_end) = unended.iter().rposition(|byte| *byte == b'\n') {
+            to.forward(&unended[..=line_end]);
+            unended.drain(..=line_end);
+        } else if unended.len() > MAX_LOG_BYTES {
+            // A line is shown whole or not at all.
+            to.count(unended.len());
         }
     }
     if !unended.is_empty() {
         to.forward(&unended);
     }
-    let text = String::from_utf8_lossy(&end).into_owned();
+    let text = to.redact(&end);
     match is_cut {
-        true => behind_cut(&text).to_owned(),
+        true => behind(&text, longest_secret).to_owned(),
         false => text,
     }
 }
 
-/// Without its first word, which may be the end of a longer one: half a secret would not be recognised.
-fn behind_cut(text: &str) -> &str {
-    let begin = text.find(char::is_whitespace);
-    begin.map_or("", |at| &text[at..])
+/// The text without its first bytes, nor a part of a character behind them.
+fn behind(text: &str, bytes: usize) -> &str {
+    let mut at = bytes.min(text.len());
+    while !text.is_char_boundary(at) {
+        at += 1;
+    }
+    &text[at..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The end of a log begins anywhere, within a key, too.
+    #[tokio::test]
+    async fn no_end_of_a_log_has_a_part_of_a_key() {
+        for key in [
+            "a password of words MIIEvQMIIEvQ",
+            "MIIEvQMIIEvQMIIEvQMIIEvQ",
+        ] {
+            for length in LOG_TAIL_BYTES - 60..LOG_TAIL_BYTES + 300 {
+                let rest = "y".repeat(length);
+                let to = Log {
+                    server: "s".to_owned(),
+                    secrets: vec![Secret::new(key)],
+                    forwarded: 0,
+                };
+                let log = format!("{key}{rest} ends");
+                let end = forward_log(Some(log.as_bytes()), to).await;
+                assert!(end.ends_with("y ends"), "{end}");
+                assert!(!end.contains("MIIEvQ"), "{length}: {end}");
+            }
+        }
+    }
 }

@@ -35,7 +35,7 @@
 
 pub use crate::answer_limit::{AnswerLimit, LimitSetter};
 pub use crate::cache::{CachePlan, Repeats};
-pub use crate::credential::{Secret, is_credential, redact, redact_secrets};
+pub use crate::credential::{Secret, is_credential, is_credential_value, redact, redact_secrets};
 pub use crate::prompt_parts::{PromptChange, PromptFrame, PromptParts, SentPrompt, ToolPart};
 pub use crate::provider_state::{CarriedPart, Json};
 pub use crate::redactor::Redactor;

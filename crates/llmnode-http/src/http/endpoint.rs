@@ -3,11 +3,10 @@
 //! From a base URL and the API's path. People write base URLs with the version,
 //! without it, with the path, with a slash at the end; all of them mean the same.
 
-use llmnode_model::ext::{Secret, is_credential};
+use llmnode_model::ext::Secret;
 use llmnode_model::{Category, ModelError};
 
 use super::headers::ConfigSource;
-use super::percent::query_pairs;
 use super::url::Url;
 
 /// The path of an API, and a base URL as an example for messages.
@@ -116,14 +115,7 @@ impl Endpoint {
 
     /// Keys in the query, encoded and decoded: a server may quote either.
     pub(crate) fn credentials(&self) -> impl Iterator<Item = Secret> {
-        let query = self.url.query().unwrap_or_default();
-        let encoded = query
-            .split('&')
-            .map(|pair| pair.split_once('=').map_or("", |(_, value)| value));
-        let pairs = query_pairs(query)
-            .zip(encoded)
-            .filter(|((name, _), _)| is_credential(name));
-        pairs.flat_map(|((_, value), encoded)| [Secret::new(value), Secret::new(encoded)])
+        self.url.credentials()
     }
 
     pub(crate) fn host(&self) -> String {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use llmnode_model::ext::is_credential;
+use llmnode_model::ext::Secret;
 use llmnode_model::{Category, ModelError};
 
 use super::body::{RequestBody, ResponseBody};
@@ -17,7 +17,6 @@ use super::client::Client;
 use super::client_error::ClientError;
 use super::connector::ConnectSettings;
 use super::error_body::ErrorBody;
-use super::percent::query_pairs;
 use super::proxy::Proxy;
 use super::tls;
 use super::url::Url;
@@ -46,8 +45,7 @@ impl PlainClient {
         let example = "write it like https://mcp.example/mcp";
         let url =
             Url::parse(url).map_err(|why| config_fault(format!("the URL {why}; {example}")))?;
-        let query = url.query().unwrap_or_default();
-        let secret = secret || query_pairs(query).any(|(name, _)| is_credential(&name));
+        let secret = secret || url.credentials().next().is_some();
         if secret && !url.is_https() && !url.is_loopback() {
             return Err(config_fault(
                 "a token is sent by https only, except to this machine".to_owned(),
@@ -75,6 +73,11 @@ impl PlainClient {
             client: Client::new(settings, url.is_https()),
             url,
         })
+    }
+
+    /// Keys in the query of a URL, which the server may repeat in what it says.
+    pub fn credentials(url: &str) -> Vec<Secret> {
+        Url::parse(url).map_or_else(|_| Vec::new(), |url| url.credentials().collect())
     }
 
     /// The URL, normalised.

@@ -8,6 +8,9 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use fluent_uri::{Iri, Uri, UriRef};
+use llmnode_model::ext::{Secret, is_credential};
+
+use super::percent::query_pairs;
 
 /// http or https, normalised, with a host in lower case and without user and fragment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,6 +126,18 @@ impl Url {
 
     pub(crate) fn query(&self) -> Option<&str> {
         self.0.query()
+    }
+
+    /// Keys in the query, encoded and decoded: a server may quote either.
+    pub(crate) fn credentials(&self) -> impl Iterator<Item = Secret> {
+        let query = self.query().unwrap_or_default();
+        let encoded = query
+            .split('&')
+            .map(|pair| pair.split_once('=').map_or("", |(_, value)| value));
+        let pairs = query_pairs(query)
+            .zip(encoded)
+            .filter(|((name, _), _)| is_credential(name));
+        pairs.flat_map(|((_, value), encoded)| [Secret::new(value), Secret::new(encoded)])
     }
 
     pub(crate) fn to_uri(&self) -> http::Uri {

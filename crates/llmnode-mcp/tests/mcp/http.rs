@@ -230,6 +230,21 @@ async fn a_token_goes_along_and_comes_back_nowhere() {
 }
 
 #[tokio::test]
+async fn a_key_in_the_url_comes_back_nowhere() {
+    for mode in ["unauthorised", "unauthorised at length"] {
+        let url = format!("{}?api_key=token-1234567890", http(mode).await.url);
+        let fault = Mcp::http(url).connect().await.unwrap_err();
+        let shown = format!("{fault} {fault:?}");
+        assert!(!shown.contains("token-12"), "{shown}");
+    }
+    let url = format!("{}?api_key=token-1234567890", http("echoes").await.url);
+    let server = Mcp::http(url).name("web").connect().await.unwrap();
+    assert_eq!(result(&server, "web_none", json!({})).await, "[redacted]");
+    let refused = result(&server, "web_refuse", json!({})).await;
+    assert!(refused.contains("no  such thing, [redacted]"), "{refused}");
+}
+
+#[tokio::test]
 async fn a_token_is_not_sent_in_clear_over_the_network() {
     if !with_token("http::a_token_is_not_sent_in_clear_over_the_network") {
         return;

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
@@ -190,12 +191,16 @@ fn call(mode: &str, params: &Value) -> Option<Result<Value, String>> {
             "content": [{"type": "image", "mimeType": "image/png", "data": PNG}],
             "structuredContent": {"total": 36},
         }),
+        "none" if mode == "pings" => text(PONGS.load(Ordering::Relaxed).to_string()),
         "none" if mode == "echoes" => text("token-1234567890".to_owned()),
         // `u:token-1234567890`
         "none" if mode == "echoes in base64" => text("Basic dTp0b2tlbi0xMjM0NTY3ODkw".to_owned()),
         _ => text("done".to_owned()),
     }))
 }
+
+/// Responses that the program has read.
+static PONGS: AtomicUsize = AtomicUsize::new(0);
 
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
@@ -232,6 +237,19 @@ pub(crate) fn serve() {
     for line in std::io::stdin().lock().lines() {
         let message: Value = serde_json::from_str(&line.unwrap()).unwrap();
         note(Path::new(&log), &message);
+        if message.get("method").is_none() {
+            PONGS.fetch_add(1, Ordering::Relaxed);
+        }
+        if mode == "pings" && message["method"] == "notifications/initialized" {
+            for id in 0..50_000 {
+                writeln!(
+                    output,
+                    "{}",
+                    json!({"jsonrpc": "2.0", "id": id, "method": "ping"})
+                )
+                .unwrap();
+            }
+        }
         if let Some(answer) = answer(&mode, &message) {
             writeln!(output, "{answer}").unwrap();
             output.flush().unwrap();

@@ -343,14 +343,39 @@ async fn a_program_that_ends_at_once_is_told_with_its_last_words() {
     );
 }
 
+/// A server may say again what it was given.
+#[tokio::test]
+async fn a_key_of_the_environment_is_in_no_result() {
+    let mcp = scripted("says its key", "").mcp;
+    let mcp = mcp
+        .env("API_KEY", "token-1234567890")
+        .env("FOLDER", "such thing");
+    let server = mcp.connect().await.unwrap();
+    let told = result(&server, "s_refuse", json!({})).await;
+    assert!(told.contains("no  such thing, [redacted]"), "{told}");
+}
+
+/// rmcp keeps each response until it is sent: here, until the program reads again.
+#[tokio::test]
+async fn a_program_that_pings_without_end_gets_few_responses() {
+    let server = scripted("pings", "pings").connect().await;
+    let pongs = result(&server, "s_none", json!({})).await;
+    let pongs: usize = pongs.trim().parse().unwrap();
+    assert!(pongs < 5_000, "{pongs} of 50,000");
+}
+
 /// Logs are JSON, and end anywhere.
 #[tokio::test]
 async fn no_part_of_a_key_is_among_the_last_words_of_a_program() {
     let line = "MIIEvQ".repeat(10);
     let lines = format!("-----BEGIN KEY-----\nMIIEvQ\"{line}\n");
     for (mode, key) in [
-        ("refuses in JSON", &lines),
+        ("refuses in JSON", &*lines),
         ("refuses with a long line", &line),
+        (
+            "refuses with a long line",
+            "a password of words MIIEvQMIIEvQ",
+        ),
     ] {
         let mcp = scripted(mode, mode).mcp.env("KEY", key);
         let fault = mcp.connect().await.unwrap_err();

@@ -50,7 +50,7 @@ pub(super) fn has_key_prefix(word: &str) -> bool {
 
 /// Whether a value is a credential by its looks: a PEM block, a key with a known
 /// prefix, a URL with a password.
-pub(crate) fn is_credential_value(value: &str) -> bool {
+pub fn is_credential_value(value: &str) -> bool {
     value.contains("-----BEGIN ")
         || has_key_prefix(value.trim())
         || password_of_url(value).is_some()

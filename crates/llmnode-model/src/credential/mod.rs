@@ -15,6 +15,6 @@ mod forms;
 mod names;
 mod secret;
 
-pub(crate) use forms::is_credential_value;
+pub use forms::is_credential_value;
 pub use names::is_credential;
 pub use secret::{Secret, redact, redact_secrets};

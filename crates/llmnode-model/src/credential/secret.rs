@@ -40,6 +40,12 @@ impl Secret {
         }
     }
 
+    /// Bytes of the longest form in which texts may have it. Where a text is cut,
+    /// so many bytes may be the rest of it.
+    pub fn longest_form(&self) -> usize {
+        self.forms.first().map_or(0, String::len)
+    }
+
     /// The value itself, for the request alone.
     pub fn reveal(&self) -> &str {
         &self.value

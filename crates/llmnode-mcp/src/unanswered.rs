@@ -1,0 +1,115 @@
+//! Requests of a server, such as pings, that have no response yet.
+//!
+//! A server may send them faster than it takes the responses, or take none at all.
+//! rmcp keeps each response until it is sent. Of requests beyond a bound nobody
+//! reads more than that they are there: they get no response.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rmcp::model::{
+    ClientJsonRpcMessage, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerNotification,
+};
+use serde_json::Value;
+
+/// Honest servers have one or two.
+const MOST: usize = 64;
+
+/// Shared by those who read and those who write.
+#[derive(Clone, Default)]
+pub(crate) struct Unanswered(Arc<Mutex<HashSet<RequestId>>>);
+
+impl Unanswered {
+    /// Notes a request. Returns whether the message is to be read.
+    pub(crate) fn takes(&self, message: &ServerJsonRpcMessage) -> bool {
+        match message {
+            JsonRpcMessage::Request(request) => {
+                let mut ids = self.ids();
+                ids.len() < MOST && ids.insert(request.id.clone())
+            }
+            JsonRpcMessage::Notification(notification) => {
+                // To a request that the server gives up, rmcp sends no response.
+                if let ServerNotification::CancelledNotification(cancelled) =
+                    &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.ids().remove(id);
+                }
+                true
+            }
+            _ => true,
+        }
+    }
+
+    /// The same, before rmcp reads the message. Most are answers, and not read here.
+    pub(crate) fn takes_json(&self, message: &Value) -> bool {
+        if message.get("method").is_none() {
+            return true;
+        }
+        let message = serde_json::from_value(message.clone());
+        message.is_ok_and(|message| self.takes(&message))
+    }
+
+    /// The request that this message answers has its response when the guard is
+    /// dropped, whether it could be sent or not.
+    pub(crate) fn answering(&self, message: &ClientJsonRpcMessage) -> Option<Answering> {
+        let id = match message {
+            JsonRpcMessage::Response(response) => Some(response.id.clone()),
+            JsonRpcMessage::Error(error) => error.id.clone(),
+            _ => None,
+        };
+        Some(Answering {
+            id: id?,
+            unanswered: self.clone(),
+        })
+    }
+
+    fn ids(&self) -> MutexGuard<'_, HashSet<RequestId>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A response that is being sent.
+pub(crate) struct Answering {
+    id: RequestId,
+    unanswered: Unanswered,
+}
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        self.unanswered.ids().remove(&self.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{from_value, json};
+
+    use super::*;
+
+    fn ping(id: usize) -> Value {
+        json!({"jsonrpc": "2.0", "id": id, "method": "ping"})
+    }
+
+    #[test]
+    fn requests_without_a_response_are_bounded() {
+        let unanswered = Unanswered::default();
+        let taken = (0..1000).filter(|id| unanswered.takes_json(&ping(*id)));
+        assert_eq!(taken.count(), MOST);
+
+        let pong = from_value(json!({"jsonrpc": "2.0", "id": 5, "result": {}})).unwrap();
+        let answering = unanswered.answering(&pong);
+        assert!(!unanswered.takes_json(&ping(1000)));
+        drop(answering);
+        assert!(unanswered.takes_json(&ping(1000)));
+        assert!(!unanswered.takes_json(&ping(1001)));
+
+        let cancelled = json!({
+            "jsonrpc": "2.0",
+            "method": "notifications/cancelled",
+            "params": {"requestId": 7},
+        });
+        assert!(unanswered.takes_json(&cancelled));
+        assert!(unanswered.takes_json(&ping(1001)));
+    }
+}
