@@ -109,7 +109,9 @@ impl Mcp {
         self
     }
 
-    /// Sets an environment variable of the program.
+    /// Sets an environment variable of the program. A value that is a key, by the
+    /// variable's name or by its looks, appears in no error and in no result. The log
+    /// is without any of the values.
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         match &mut self.transport {
             Transport::Stdio(program) => program.environment.push((name.into(), value.into())),
