@@ -140,6 +140,38 @@ async fn a_creation_whose_answer_was_lost_is_looked_for_until_it_is_found() {
 }
 
 #[tokio::test]
+async fn a_creation_whose_answer_cannot_be_read_is_looked_for() {
+    for api in APIS {
+        let what = format!("{api:?}");
+        let server = sorting().start().await.unwrap();
+        // A success without an id.
+        server.push_batch_fault(creation(api, 200).after_all());
+        let place = Place::new("unreadable-creation");
+        let run = run(&server, api);
+        all_right(&sort(&run, &place, quick()).await, &what);
+        sent_once(&server, &what);
+        assert_eq!(run.ledger().total().total.known, 330, "{what}");
+    }
+}
+
+/// A list that cannot be read does not say that the batch is not there.
+#[tokio::test]
+async fn a_list_that_cannot_be_read_is_no_reason_to_send_again() {
+    for api in APIS {
+        let what = format!("{api:?}");
+        let server = sorting().start().await.unwrap();
+        server.push_batch_fault(creation(api, 500).after_all());
+        server.push_batch_fault(lists(200));
+        let place = Place::new("unreadable-list");
+        let run = run(&server, api);
+        let outcomes = sort(&run, &place, quick()).await;
+        all_are(&outcomes, Category::BadResponse, &what);
+        all_right(&sort(&run, &place, quick()).await, &what);
+        sent_once(&server, &what);
+    }
+}
+
+#[tokio::test]
 async fn a_creation_that_nobody_knows_of_is_left_to_the_next_process() {
     for api in APIS {
         let what = format!("{api:?}");

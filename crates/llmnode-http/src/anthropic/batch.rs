@@ -24,8 +24,8 @@ use serde_json::value::RawValue;
 
 use crate::api::inner::Inner;
 use crate::api::prepared_request::RequestContext;
-use crate::batch::exchange::{Exchange, usable_id, words_of};
-use crate::batch::list::{MOST_PAGES, too_many_pages};
+use crate::batch::exchange::{Exchange, id_of, words_of};
+use crate::batch::list::{MOST_PAGES, Page, too_many_pages};
 use crate::batch::order::Frame;
 use crate::batch::results::{LineResults, written};
 use crate::http::lenient::{object, text};
@@ -73,9 +73,7 @@ impl AnthropicBatches {
         let url = self.inner.batch_url("/v1/messages/batches", "")?;
         let posting = Exchange::post(url, frame.around(order));
         let batch = self.inner.exchange(posting).await?;
-        usable_id(batch["id"].as_str()).ok_or_else(|| {
-            ModelError::new(Category::BadResponse, "the batch has no id in the answer")
-        })
+        id_of(batch["id"].as_str(), "the batch")
     }
 
     /// The batch as the API describes it.
@@ -96,17 +94,18 @@ impl AnthropicBatches {
             let query = format!("?limit=100{after}");
             let url = self.inner.batch_url("/v1/messages/batches", &query)?;
             let list = self.inner.exchange(Exchange::get(url)).await?;
-            let batches = list["data"].as_array().cloned().unwrap_or_default();
-            for batch in batches.iter().filter(|batch| may_be(batch, traces)) {
-                if let Some(id) = usable_id(batch["id"].as_str())
-                    && self.has_line(&id, line).await?
-                {
+            let page = Page::of(list)?;
+            for batch in page.batches.iter().filter(|batch| may_be(batch, traces)) {
+                let id = id_of(batch["id"].as_str(), "the batch")?;
+                if self.has_line(&id, line).await? {
                     return Ok(Some(id));
                 }
             }
-            let last = batches.last().filter(|last| !is_before(last, traces));
-            match last.and_then(|last| last["id"].as_str()) {
-                Some(last) if list["has_more"] == true => after = format!("&after_id={last}"),
+            let last = page.batches.last();
+            match page.next()? {
+                Some(next) if !last.is_some_and(|last| is_before(last, traces)) => {
+                    after = format!("&after_id={next}");
+                }
                 _ => return Ok(None),
             }
         }

@@ -185,12 +185,14 @@ pub(crate) fn words_of(text: &str) -> String {
     one_line(text, 500)
 }
 
-/// The id of a batch or a file, if it is one. It stands in the journal, and in the
-/// error of each line.
-pub(crate) fn usable_id(id: Option<&str>) -> Option<String> {
+/// The id of a batch or a file. It stands in the journal, and in the error of each line.
+pub(crate) fn id_of(id: Option<&str>, what: &str) -> Result<String, ModelError> {
     const LONGEST: usize = 1_000;
-    id.filter(|id| (1..=LONGEST).contains(&id.len()))
-        .map(str::to_owned)
+    let usable = id.filter(|id| (1..=LONGEST).contains(&id.len()));
+    usable.map(str::to_owned).ok_or_else(|| {
+        let message = format!("{what} has no id in the answer");
+        ModelError::new(Category::BadResponse, message)
+    })
 }
 
 /// Of a response of success.

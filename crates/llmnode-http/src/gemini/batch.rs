@@ -13,15 +13,16 @@ use llmnode_model::batch::{
     BatchBounds, BatchLine, BatchOrder, BatchRefusal, BatchResults, BatchStatus, BatchTraces,
     BatchWire, LineResponse, LineResult, MissingLines,
 };
-use llmnode_model::{BoxFuture, Category, Completion, ModelError, Request, Sink};
+use llmnode_model::{BoxFuture, Completion, ModelError, Request, Sink};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::api::inner::Inner;
 use crate::api::prepared_request::RequestContext;
-use crate::batch::exchange::{Exchange, no_json, usable_id, words_of};
-use crate::batch::list::{MOST_PAGES, percent_encoded, too_many_pages};
+use crate::batch::exchange::{Exchange, id_of, no_json, words_of};
+use crate::batch::list::{MOST_PAGES, no_list, percent_encoded, too_many_pages};
 use crate::batch::order::Frame;
 use crate::batch::results::written;
 use crate::http::endpoint::shown;
@@ -64,9 +65,7 @@ impl GeminiBatches {
         let posting = Exchange::post(url, frame.around(order));
         let batch = self.inner.exchange(posting).await?;
         // `batches/123`.
-        usable_id(batch["name"].as_str()).ok_or_else(|| {
-            ModelError::new(Category::BadResponse, "the batch has no name in the answer")
-        })
+        id_of(batch["name"].as_str(), "the batch")
     }
 
     /// In which order they are listed is not promised, so that all pages are read.
@@ -79,11 +78,14 @@ impl GeminiBatches {
             let body = self.inner.exchange_body(Exchange::get(url)).await?;
             let list: List<'_> =
                 serde_json::from_slice(&body).map_err(|error| no_json(&shown_url, &error))?;
+            if list.error.is_some() {
+                return Err(no_list());
+            }
             for batch in list.operations.iter().flatten() {
                 let metadata = batch.metadata.as_ref();
                 let name = metadata.and_then(|metadata| metadata.display_name.as_deref());
                 if name == Some(&*traces.name) {
-                    return Ok(usable_id(batch.name.as_deref()));
+                    return id_of(batch.name.as_deref(), "the batch").map(Some);
                 }
             }
             match list.next_page_token.as_deref() {
@@ -141,7 +143,7 @@ impl BatchResults for InlineResults {
     }
 }
 
-/// A page of the list of batches.
+/// A page of the list of batches. Without batches, it has no members.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct List<'a> {
@@ -149,6 +151,7 @@ struct List<'a> {
     operations: Option<Vec<Operation<'a>>>,
     #[serde(borrow, deserialize_with = "text")]
     next_page_token: Option<Cow<'a, str>>,
+    error: Option<IgnoredAny>,
 }
 
 /// A batch without its results, which may be long.

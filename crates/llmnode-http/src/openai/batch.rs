@@ -19,8 +19,8 @@ use serde_json::{Value, json};
 
 use crate::api::inner::Inner;
 use crate::api::prepared_request::RequestContext;
-use crate::batch::exchange::{Exchange, usable_id, words_of};
-use crate::batch::list::{MOST_PAGES, too_many_pages};
+use crate::batch::exchange::{Exchange, id_of, words_of};
+use crate::batch::list::{MOST_PAGES, Page, too_many_pages};
 use crate::batch::order::Frame;
 use crate::batch::results::{LineResults, written};
 use crate::http::body::Content;
@@ -82,7 +82,7 @@ impl OpenAiBatches {
             ..Exchange::post(url, multipart(order))
         };
         let file = self.inner().exchange(exchange).await?;
-        id_of(&file, "the uploaded file")
+        id_of(file["id"].as_str(), "the uploaded file")
     }
 
     /// The name in the metadata is what finds the batch again if the answer is
@@ -101,7 +101,7 @@ impl OpenAiBatches {
             .inner()
             .exchange(Exchange::post_json(url, &body))
             .await?;
-        id_of(&batch, "the batch")
+        id_of(batch["id"].as_str(), "the batch")
     }
 
     /// By its metadata, or by the file that it was made of, among the newest batches.
@@ -111,20 +111,21 @@ impl OpenAiBatches {
             let query = format!("?limit=100{after}");
             let url = self.inner().batch_url("/batches", &query)?;
             let list = self.inner().exchange(Exchange::get(url)).await?;
-            let batches = list["data"].as_array().cloned().unwrap_or_default();
+            let page = Page::of(list)?;
             let is_it = |batch: &&Value| {
                 let named = batch["metadata"][NAME].as_str() == Some(&*traces.name);
                 let of_file = traces.file.is_some()
                     && batch["input_file_id"].as_str() == traces.file.as_deref();
                 named || of_file
             };
-            if let Some(batch) = batches.iter().find(is_it) {
-                return id_of(batch, "the batch").map(Some);
+            if let Some(batch) = page.batches.iter().find(is_it) {
+                return id_of(batch["id"].as_str(), "the batch").map(Some);
             }
-            let last = batches.last().filter(|last| !is_before(last, traces));
-            let last = last.and_then(|batch| batch["id"].as_str());
-            match last {
-                Some(last) if list["has_more"] == true => after = format!("&after={last}"),
+            let last = page.batches.last();
+            match page.next()? {
+                Some(next) if !last.is_some_and(|last| is_before(last, traces)) => {
+                    after = format!("&after={next}");
+                }
                 _ => return Ok(None),
             }
         }
@@ -219,13 +220,6 @@ fn multipart(order: &BatchOrder) -> Content {
         end: format!("\r\n--{BOUNDARY}--\r\n"),
     };
     frame.around(order)
-}
-
-fn id_of(value: &Value, what: &str) -> Result<String, ModelError> {
-    usable_id(value["id"].as_str()).ok_or_else(|| {
-        let message = format!("{what} has no id in the answer");
-        ModelError::new(Category::BadResponse, message)
-    })
 }
 
 /// Two files: one of answers, one of lines that failed.

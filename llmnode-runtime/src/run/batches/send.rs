@@ -150,8 +150,8 @@ async fn create(
     Ok(id)
 }
 
-/// A creation that failed on the way may have been one. So it is done again only when it surely did not leave, or when the
-/// provider says that there is no such batch.
+/// A creation that failed on the way, or whose answer cannot be read, may have been one: then the provider is asked whether the batch
+/// is there. It is done again only after a failure on the way, when it surely did not leave or when there is no such batch.
 async fn create_once(
     pool: &BatchPool,
     wire: &dyn BatchWire,
@@ -166,7 +166,8 @@ async fn create_once(
             Ok(id) => return Ok(id),
             Err(error) => error,
         };
-        if error.category.group() != Group::Transport {
+        let may_be_tried_again = error.category.group() == Group::Transport;
+        if !may_be_tried_again && !may_be_created(&error) {
             return Err(Failed::of_error(&error, FailedCost::Unsent));
         }
         if pool.api.once {
@@ -184,10 +185,16 @@ async fn create_once(
             return Ok(id);
         }
         let has_time = last.is_some_and(|last| pool.clock.now() < last);
-        if !continues || !has_time || creations == CREATIONS {
+        if !may_be_tried_again || !continues || !has_time || creations == CREATIONS {
             return Err(Failed::of_error(&error, FailedCost::Unsent));
         }
     }
+}
+
+/// Whether an answer that is no failure on the way can be one to a creation: such as a success whose body cannot be read.
+fn may_be_created(error: &ModelError) -> bool {
+    let is_refused = error.status.is_some_and(|status| status < 500);
+    error.reached && !is_refused
 }
 
 async fn write(recorder: &dyn Recorder) -> Result<(), Failed> {
