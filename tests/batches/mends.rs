@@ -172,6 +172,37 @@ async fn a_list_that_cannot_be_read_is_no_reason_to_send_again() {
 }
 
 #[tokio::test]
+async fn a_batch_that_is_completed_without_its_files_is_looked_at_until_it_has_them() {
+    for api in [Api::Chat, Api::Responses] {
+        let what = format!("{api:?}");
+        let late = StubBatch::new().without_files(3);
+        let server = sorting().batches([late]).start().await.unwrap();
+        let place = Place::new("late-files");
+        let run = run(&server, api);
+        all_right(&sort(&run, &place, quick()).await, &what);
+        sent_once(&server, &what);
+        assert_eq!(server.files_left(), 0, "{what}");
+    }
+}
+
+#[tokio::test]
+async fn a_batch_that_never_has_its_files_is_not_sent_again() {
+    for api in [Api::Chat, Api::Responses] {
+        let what = format!("{api:?}");
+        let never = StubBatch::new().without_files(u32::MAX);
+        let server = sorting().batches([never]).start().await.unwrap();
+        let place = Place::new("no-files");
+        let run = run(&server, api);
+        let in_time = quick().within(Duration::from_millis(40));
+        for _ in 0..2 {
+            let outcomes = sort(&run, &place, in_time.clone()).await;
+            all_are(&outcomes, Category::Timeout, &what);
+            sent_once(&server, &what);
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_creation_that_nobody_knows_of_is_left_to_the_next_process() {
     for api in APIS {
         let what = format!("{api:?}");

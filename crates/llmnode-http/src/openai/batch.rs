@@ -222,24 +222,28 @@ fn multipart(order: &BatchOrder) -> Content {
     frame.around(order)
 }
 
-/// Two files: one of answers, one of lines that failed.
+/// Two files: one of answers, one of lines that failed. A batch that has answers and
+/// does not name their file yet has not ended: they are paid for.
 fn status(batch: &Value) -> BatchStatus {
     let state = batch["status"].as_str().unwrap_or_default();
-    let has_ended = matches!(state, "completed" | "failed" | "expired" | "cancelled");
     // A clean batch has been seen with an `error_file_id` of "".
     let file = |name: &str| {
         let id = batch[name].as_str().filter(|id| !id.is_empty());
         id.map(str::to_owned)
     };
-    let results: Vec<String> = ["output_file_id", "error_file_id"]
-        .into_iter()
-        .filter_map(file)
-        .collect();
-    let refused = (state == "failed" && results.is_empty()).then(|| refusal(batch));
+    let answers = file("output_file_id");
     let counted = |name: &str| batch["request_counts"][name].as_u64();
+    let says_so = matches!(state, "completed" | "failed" | "expired" | "cancelled");
+    let lacks_answers = says_so && answers.is_none() && counted("completed") > Some(0);
+    let has_ended = says_so && !lacks_answers;
+    let results: Vec<String> = answers.into_iter().chain(file("error_file_id")).collect();
+    let refused = (state == "failed" && results.is_empty()).then(|| refusal(batch));
     BatchStatus {
         has_ended,
-        state: words_of(state),
+        state: match lacks_answers {
+            true => format!("{state}, and does not name the file of its answers yet"),
+            false => words_of(state),
+        },
         refused,
         files: file("input_file_id")
             .into_iter()

@@ -292,10 +292,14 @@ fn is_answer(outcome: &Outcome) -> bool {
 
 /// Answers in one file, everything else in another; a file without lines does not exist.
 fn write_files(all: &mut Batches, id: &str) {
-    let Some(order) = all.orders.get(id) else {
+    let Some(order) = all.orders.get_mut(id) else {
         return;
     };
     if order.results.is_empty() || order.output_file.is_some() || order.error_file.is_some() {
+        return;
+    }
+    order.looks_since = order.looks_since.saturating_add(1);
+    if order.looks_since <= order.way.without_files {
         return;
     }
     let mut answers = String::new();

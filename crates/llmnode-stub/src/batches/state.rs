@@ -55,6 +55,7 @@ pub struct StubBatch {
     pub(super) lost: BTreeSet<usize>,
     pub(super) as_texts: bool,
     pub(super) empty_file_ids: bool,
+    pub(super) without_files: u32,
     pub(super) refused: Option<(String, String, Option<u64>)>,
     pub(super) cancelling: u32,
 }
@@ -110,6 +111,12 @@ impl StubBatch {
     /// Writes `""` for a file that it has not, in place of `null`.
     pub fn empty_file_ids(mut self) -> Self {
         self.empty_file_ids = true;
+        self
+    }
+
+    /// Is completed for so many looks before it names its files.
+    pub fn without_files(mut self, looks: u32) -> Self {
+        self.without_files = looks;
         self
     }
 
@@ -254,6 +261,8 @@ pub(super) struct Order {
     /// When it was cancelled, and how often it was looked at since.
     pub(super) cancel: Option<Cancel>,
     pub(super) state: State,
+    /// How often it was looked at since it ended.
+    pub(super) looks_since: u32,
     /// Its lines are answered just now: with the last one it has its end and its results, at once.
     pub(super) is_ending: bool,
     pub(super) results: Vec<Outcome>,
@@ -398,6 +407,7 @@ impl Batches {
             created: SystemTime::now(),
             cancel: None,
             state: State::UnderWay,
+            looks_since: 0,
             is_ending: false,
             results: Vec::new(),
             output_file: None,
