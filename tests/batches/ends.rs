@@ -7,8 +7,9 @@ use llmnode::prelude::*;
 use llmnode::stub_server::{StubBatch, StubReply, StubServer};
 use llmnode::{BatchApi, Category, TestClock};
 use proptest::prelude::*;
+use serde_json::json;
 
-use crate::support::{APIS, Api, Place, label, letters, quick, run, sorting};
+use crate::support::{APIS, Api, Place, label, letters, quick, run, run_with_bodies_of, sorting};
 
 fn all_right(outcomes: &[Result<crate::support::Label, NodeError>], what: &str) {
     for (number, outcome) in outcomes.iter().enumerate() {
@@ -101,6 +102,54 @@ async fn files_as_servers_have_been_seen_to_write_them() {
                 .await;
             all_right(&outcomes, &what);
         }
+    }
+}
+
+#[tokio::test]
+async fn a_result_that_is_too_long_hides_no_other() {
+    // Gemini's results are one document.
+    for api in [Api::Chat, Api::Responses, Api::Anthropic] {
+        let server = StubServer::builder()
+            .default_reply(StubReply::for_request(|request| {
+                let is_long = request.body().contains("letter 1");
+                let letter =
+                    (0..4).find(|number| request.body().contains(&format!("letter {number}")));
+                let label = format!("label of letter {}", letter.unwrap_or_default());
+                let filler = if is_long {
+                    "x".repeat(20_000)
+                } else {
+                    String::new()
+                };
+                StubReply::json(json!({"label": label, "filler": filler})).usage(100, 10)
+            }))
+            .start()
+            .await
+            .unwrap();
+        let place = Place::new("long-line");
+        let start = async |most: usize| {
+            let run = run_with_bodies_of(&server.base_url(), api, most);
+            let map = run.map(letters(4)).resume(place.open());
+            map.batch_api(quick()).await
+        };
+        let outcomes = start(10_000).await;
+        for (number, outcome) in outcomes.iter().enumerate() {
+            match outcome {
+                Ok(found) => assert_eq!(*found, label(number), "{api:?}"),
+                Err(error) => {
+                    assert_eq!(number, 1, "{api:?} {error}");
+                    assert_eq!(error.category(), Category::BadResponse, "{api:?}");
+                    assert!(
+                        error.message().contains("max_body_bytes"),
+                        "{api:?} {error}"
+                    );
+                }
+            }
+        }
+        assert!(outcomes[1].is_err(), "{api:?}");
+        // It is paid for, and read by a start that may.
+        all_right(&start(1_000_000).await, &format!("{api:?}"));
+        assert_eq!(server.batches_seen(), 1, "{api:?}");
+        assert_eq!(server.billed_lines().len(), 4, "{api:?}");
     }
 }
 

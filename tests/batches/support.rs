@@ -74,11 +74,17 @@ pub(crate) enum Api {
 pub(crate) const APIS: [Api; 4] = [Api::Chat, Api::Responses, Api::Anthropic, Api::Gemini];
 
 pub(crate) fn run_at(url: &str, api: Api) -> Run {
+    run_with_bodies_of(url, api, 8 * 1024 * 1024)
+}
+
+/// A run over a model whose answers have so many bytes at most.
+pub(crate) fn run_with_bodies_of(url: &str, api: Api, bytes: usize) -> Run {
     let openai = || {
         OpenAi::builder()
             .base_url(url)
             .without_key()
             .model("gpt-x")
+            .max_body_bytes(bytes)
             .build()
             .unwrap()
     };
@@ -89,6 +95,7 @@ pub(crate) fn run_at(url: &str, api: Api) -> Run {
             Anthropic::builder()
                 .base_url(url)
                 .model("claude-x")
+                .max_body_bytes(bytes)
                 .build()
                 .unwrap(),
         ),
@@ -96,6 +103,7 @@ pub(crate) fn run_at(url: &str, api: Api) -> Run {
             Gemini::builder()
                 .base_url(url.replace("/v1", "/v1beta"))
                 .model("gemini-x")
+                .max_body_bytes(bytes)
                 .build()
                 .unwrap(),
         ),

@@ -3,13 +3,16 @@
 //! Files of results may have hundreds of megabytes, so one line is held at a time.
 //! A file that breaks off is opened again from its beginning by whoever asks: lines
 //! that were taken already are known by their ids.
+//!
+//! A line that is longer than an answer may be is left out, so that it hides none of
+//! the others. After the last one, there is an error: what is missing may be in it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use llmnode_model::batch::{BatchResults, LineResult};
-use llmnode_model::{BoxFuture, ModelError};
+use llmnode_model::{BoxFuture, Category, ModelError};
 use serde_json::value::RawValue;
 
 use super::exchange::Exchange;
@@ -42,6 +45,9 @@ pub(crate) struct LineResults {
     begin: usize,
     /// Up to here that line has no end. A server may send single bytes.
     searched: usize,
+    /// What is read belongs to a line that is too long.
+    is_in_long: bool,
+    has_left_out: bool,
     read: ReadLine,
 }
 
@@ -54,6 +60,8 @@ impl LineResults {
             buffer: Vec::new(),
             begin: 0,
             searched: 0,
+            is_in_long: false,
+            has_left_out: false,
             read,
         }
     }
@@ -65,6 +73,11 @@ impl LineResults {
                 let line = self.begin..self.searched + length;
                 self.begin = line.end + 1;
                 self.searched = self.begin;
+                if self.is_in_long || line.len() > self.inner.service.body_cap {
+                    self.is_in_long = false;
+                    self.has_left_out = true;
+                    continue;
+                }
                 if let Some(result) = self.read_line(line) {
                     return Ok(Some(result));
                 }
@@ -72,9 +85,16 @@ impl LineResults {
             }
             self.buffer.drain(..self.begin);
             self.begin = 0;
+            if self.is_in_long || self.buffer.len() > self.inner.service.body_cap {
+                self.is_in_long = true;
+                self.buffer.clear();
+            }
             self.searched = self.buffer.len();
             if !self.fill().await? {
-                return Ok(None);
+                return match self.has_left_out {
+                    true => Err(self.left_out()),
+                    false => Ok(None),
+                };
             }
         }
     }
@@ -94,6 +114,14 @@ impl LineResults {
         result
     }
 
+    fn left_out(&self) -> ModelError {
+        let cap = self.inner.service.body_cap;
+        let message = format!(
+            "a line of its results is longer than {cap} bytes; set `max_body_bytes` to more"
+        );
+        ModelError::new(Category::BadResponse, message)
+    }
+
     /// More bytes, or the next file. `false`: there is neither.
     async fn fill(&mut self) -> Result<bool, ModelError> {
         let Some(response) = &mut self.open else {
@@ -107,9 +135,6 @@ impl LineResults {
         let deadline = service.deadline(Some(IDLE));
         let mut incoming = service.incoming(response.body_mut(), deadline);
         match incoming.next().await? {
-            Some(bytes) if self.buffer.len() + bytes.len() > service.body_cap => {
-                Err(service.over_cap())
-            }
             Some(bytes) => {
                 self.buffer.extend_from_slice(&bytes);
                 Ok(true)
