@@ -47,8 +47,8 @@ pub trait TurnStore: Send + Sync {
 
     /// Appends the whole turn in one transaction: question, rounds of tools, answer. A turn that is there already is left as it is.
     ///
-    /// `covers`: what was left out or summed up in this turn, behind those that the turn [began with](BegunTurn::covers). A store that
-    /// keeps none of them has each turn shorten the whole history anew.
+    /// `covers`: what was left out or summed up in this turn, or in one before that has [no answer](BegunTurn::unfinished), behind those
+    /// that the turn [began with](BegunTurn::covers). A store that keeps none of them has each turn shorten the whole history anew.
     ///
     /// # Errors
     /// `conflict` as above, or the store's own.

@@ -102,6 +102,16 @@ pub(crate) struct CompactedSoFar {
     pub(crate) after_last: Option<u64>,
 }
 
+impl CompactedSoFar {
+    /// What was done, up to the first one that is about instructions or examples.
+    /// `None`: nobody knows how many there are of these.
+    pub(crate) fn without_opening(&self) -> Option<Vec<Compaction>> {
+        let opening = self.opening?;
+        let done = self.done.iter();
+        Some(done.map_while(|one| one.without_opening(opening)).collect())
+    }
+}
+
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct OpenCall {
     pub(crate) call: ToolCall,

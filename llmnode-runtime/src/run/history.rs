@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::compaction::{Compacting, Sources};
+use super::compaction::{Compacting, PassedOn, Sources};
 use super::named_bounds::NamedBounds;
 use super::narrowed::Narrowed;
 
@@ -24,6 +24,8 @@ pub(super) struct History {
     pub(super) bounds: NamedBounds,
     /// How the conversation is kept short. `None`: it is sent as it is.
     pub(super) compacting: Option<Box<Compacting>>,
+    /// What earlier calls did to it that kept it short, if this one does not. `None`: nothing.
+    pub(super) passed_on: Option<Box<PassedOn>>,
     /// What an answer may quote, if it is a summary of a conversation.
     pub(super) sources: Option<Arc<Sources>>,
 }
@@ -48,6 +50,7 @@ impl History {
             narrowed: None,
             bounds: NamedBounds::default(),
             compacting: None,
+            passed_on: None,
             sources: None,
         }
     }

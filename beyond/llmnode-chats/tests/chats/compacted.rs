@@ -6,8 +6,8 @@ use std::time::Duration;
 use llmnode::chats::{BegunTurn, Chat, Conversations, Covers, NewTurn, TurnStore};
 use llmnode::prelude::*;
 use llmnode::{
-    BoxFuture, Category, FnModel, Limits, Message, ModelError, Paused, Reply, Request, Settings,
-    TokenUsage, Toolset, Transcript, Unfinished,
+    Approval, BoxFuture, Category, FnModel, Limits, Message, ModelError, Paused, Reply, Request,
+    Settings, TokenUsage, Toolset, Transcript, Unfinished,
 };
 use serde_json::{Value, json};
 
@@ -47,6 +47,14 @@ struct Other<'a> {
 #[llm_node(prompt = "{question}")]
 struct Whole<'a> {
     question: &'a str,
+}
+
+/// The same, with a tool that a person decides about.
+#[llm_node(prompt = "{question}")]
+struct Careful<'a> {
+    question: &'a str,
+    #[node(tools)]
+    tools: Toolset,
 }
 
 /// Sums up.
@@ -262,6 +270,12 @@ async fn a_fork_has_what_covers_its_messages_alone() {
 /// A chat of 82 messages, of which nothing is left out yet.
 async fn long_chat(chats: &Conversations) -> Chat {
     let chat = chats.open("acme/43").await.unwrap();
+    long_turn(&chat).await;
+    chat
+}
+
+/// 82 messages more, of which nothing is left out.
+async fn long_turn(chat: &Chat) {
     let settings = Settings::new().window(1_000_000);
     let settings = settings.limits(Limits::new().requests(1_000));
     let question = &format!("Read 40 pages. {RULE}");
@@ -269,8 +283,7 @@ async fn long_chat(chats: &Conversations) -> Chat {
     let run = Run::new(model(1_000_000));
     let node = Read { question, tools };
     let call = run.call(&node).settings(settings);
-    call.conversation(&chat).await.unwrap();
-    chat
+    call.conversation(chat).await.unwrap();
 }
 
 /// Sums up, and has another reply to all else.
@@ -290,6 +303,7 @@ async fn fails(model: &FnModel, chat: &Chat, question: &str) -> NodeError {
 
 /// The next turns ask something else, and none of them pays what the failed one has paid.
 async fn assert_paid(chat: &Chat, name: &str) {
+    let before = chat.history().await.unwrap().len();
     for turn in 0..3 {
         let model = model(WINDOW);
         say(&model, chat, &format!("Read 1 page, {turn}.")).await;
@@ -299,7 +313,8 @@ async fn assert_paid(chat: &Chat, name: &str) {
             assert!(texts(&request.messages).join("\n").contains(RULE));
         }
     }
-    assert_eq!(chat.history().await.unwrap().len(), 82 + 3 * 4, "{name}");
+    let after = chat.history().await.unwrap().len();
+    assert_eq!(after, before + 3 * 4, "{name}");
 }
 
 #[tokio::test]
@@ -347,6 +362,91 @@ async fn the_turn_behind_a_failed_one_has_what_that_one_paid() {
         let failing = summing_up(|| Reply::failure(Category::BadRequest));
         fails(&failing, &chat, "Read 5 pages.").await;
         assert_paid(&chat, name).await;
+    }
+}
+
+/// A chat whose newest turn has paid for a summary and failed. `has_row`: another summary is in the chat already.
+async fn failed_behind_summary(chats: &Conversations, has_row: bool, name: &str) -> Chat {
+    let chat = long_chat(chats).await;
+    if has_row {
+        say(&model(WINDOW), &chat, "Read 1 page.").await;
+        long_turn(&chat).await;
+    }
+    let failing = summing_up(|| Reply::failure(Category::BadRequest));
+    fails(&failing, &chat, "Read 5 pages.").await;
+    assert!(summaries(&failing) >= 1, "{name}");
+    chat
+}
+
+#[tokio::test]
+async fn turns_without_compact_pass_on_what_a_failed_one_has_paid() {
+    for has_row in [false, true] {
+        let folder = Folder::new("covers-passed-on");
+        for (name, chats) in stores(&folder).await {
+            let chat = failed_behind_summary(&chats, has_row, name).await;
+            let whole = chat.history().await.unwrap();
+            let before = chat.fork_at(whole.len() as u64).await.unwrap();
+            let node = Whole {
+                question: "And now?",
+            };
+            let failing = FnModel::new(|_| Reply::failure(Category::BadRequest));
+            let run = Run::new(failing);
+            run.call(&node).conversation(&chat).await.unwrap_err();
+            let large = model(1_000_000);
+            let run = Run::new(large.clone());
+            run.call(&node).conversation(&chat).await.unwrap();
+            let sent = large.requests().remove(0);
+            assert_eq!(sent.messages.len(), whole.len() + 1, "{name}");
+            assert_eq!(summaries_in(&sent), 0, "{name}");
+            assert_paid(&chat, name).await;
+            let after = model(WINDOW);
+            say(&after, &chat, "Read 0 pages.").await;
+            let sent = after.requests().remove(0);
+            let sent = texts(&sent.messages);
+            let said = sent.iter().filter(|text| **text == "And now?").count();
+            assert_eq!(said, 1, "{name}: what was said meanwhile is there once");
+            // What had no answer is no business of a fork.
+            let of_fork = model(WINDOW);
+            say(&of_fork, &before, "Read 0 pages.").await;
+            assert!(summaries(&of_fork) >= 1, "{name}");
+        }
+    }
+}
+
+/// Sends a letter, if a person says so.
+fn letters() -> Toolset {
+    let schema = json!({"type": "object"});
+    let letters = Toolset::new().json_function("send", "Sends.", schema, |_: Value| async move {
+        Ok::<_, BoxError>("sent".to_owned())
+    });
+    letters.require_approval()
+}
+
+#[tokio::test]
+async fn a_pause_without_compact_passes_on_what_a_failed_turn_has_paid() {
+    for has_row in [false, true] {
+        let folder = Folder::new("covers-pause");
+        for (name, chats) in stores(&folder).await {
+            let chat = failed_behind_summary(&chats, has_row, name).await;
+            let large = FnModel::new(|request| match request.messages.last() {
+                Some(last) if last.content == "sent" => Reply::text("Done."),
+                _ => Reply::text("").call("send", json!({})),
+            });
+            let run = Run::new(large.clone());
+            let tools = letters();
+            let question = "Send it.";
+            let node = Careful { question, tools };
+            let call = run.call(&node).conversation(&chat);
+            assert_eq!(call.await.unwrap_err().category(), Category::Paused);
+            let waiting = chat.paused().await.unwrap().unwrap().waiting();
+            let decided = chat.decide(&waiting[0].id, Approval::yes()).await.unwrap();
+            let call = run.call(&node).conversation(&chat).approve(decided);
+            assert_eq!(call.await.unwrap(), "Done.", "{name}");
+            for request in large.requests() {
+                assert_eq!(summaries_in(&request), 0, "{name}");
+            }
+            assert_paid(&chat, name).await;
+        }
     }
 }
 

@@ -12,11 +12,15 @@
 //! says which one it stands on instead, so that what is missing costs one summary,
 //! and not one in each turn. A turn that goes on may have what such a row said,
 //! from before: it writes that anew, behind all rows that there are.
+//!
+//! A turn without an answer writes no rows: what it kept is offered to the next
+//! turn, which does it, or passes it on (`passed_on.rs`).
 
 use serde::{Deserialize, Serialize};
 
 use crate::conversation::Covers;
 use crate::ledger::{Compaction, Edit};
+use crate::pause::CompactedSoFar;
 
 /// A row's body.
 #[derive(Serialize, Deserialize)]
@@ -98,12 +102,7 @@ fn chain(
 /// What a store keeps of compactions of which it has the first ones, as a chain
 /// among these rows, for a history of so many messages. From the first one on that
 /// cannot be kept, none is.
-pub(super) fn written(
-    done: &[Compaction],
-    earlier: &Chain,
-    rows: usize,
-    history: usize,
-) -> Vec<Covers> {
+fn written(done: &[Compaction], earlier: &Chain, rows: usize, history: usize) -> Vec<Covers> {
     let mut covers = Vec::with_capacity(done.len());
     // Behind all rows of the history, since rows are known by their places, and a
     // store has no two at one place.
@@ -133,11 +132,43 @@ pub(super) fn written(
     covers
 }
 
-/// Those at the beginning of which others are. `None`: they are of another conversation.
-pub(super) fn behind<'c>(
-    done: &'c [Compaction],
+/// What a store keeps of compactions for a history of so many messages, behind the
+/// rows that it has: of `messages` that it gets, with those.
+pub(super) fn added(
+    done: &[Compaction],
+    before: &[Covers],
+    history: usize,
+    messages: usize,
+) -> Vec<Covers> {
+    let earlier = read(before, history);
+    // A call may go on after one of another chat, whose compactions are not about
+    // these messages.
+    if behind(done, &earlier.done).is_none_or(<[_]>::is_empty) {
+        return Vec::new();
+    }
+    let mut covers = written(done, &earlier, before.len(), history);
+    covers.retain(|one| one.messages <= messages as u64);
+    covers
+}
+
+/// What a turn without an answer did to a history of so many messages, behind what
+/// earlier turns did.
+pub(super) fn offered(
+    of_unfinished: &CompactedSoFar,
     earlier: &[Compaction],
-) -> Option<&'c [Compaction]> {
+    messages: usize,
+) -> Vec<Compaction> {
+    let Some(done) = of_unfinished.without_opening() else {
+        return Vec::new();
+    };
+    match behind(&done, earlier) {
+        Some(_) => of_history(&done, earlier.len(), messages),
+        None => Vec::new(),
+    }
+}
+
+/// Those at the beginning of which others are. `None`: they are of another conversation.
+fn behind<'c>(done: &'c [Compaction], earlier: &[Compaction]) -> Option<&'c [Compaction]> {
     let begin = done.get(..earlier.len())?;
     let mut pairs = begin.iter().zip(earlier);
     pairs
@@ -152,7 +183,7 @@ fn is_same(one: &Compaction, other: &Compaction) -> bool {
 
 /// Those behind others that are about the first messages alone, so many: they hold
 /// whatever follows these.
-pub(super) fn of_history(all: &[Compaction], earlier: usize, messages: usize) -> Vec<Compaction> {
+fn of_history(all: &[Compaction], earlier: usize, messages: usize) -> Vec<Compaction> {
     let mut sent = Sent::default();
     let mut of_history = Vec::new();
     for (at, compaction) in all.iter().enumerate() {
@@ -165,7 +196,9 @@ pub(super) fn of_history(all: &[Compaction], earlier: usize, messages: usize) ->
         if numbers.last > messages as u64 {
             break;
         }
-        of_history.push(compaction.clone());
+        let mut of_messages = compaction.clone();
+        of_messages.length = messages;
+        of_history.push(of_messages);
     }
     of_history
 }

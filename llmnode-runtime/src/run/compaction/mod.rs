@@ -23,10 +23,12 @@
 //! The messages as they were stay here (`originals.rs`): a pause, a failed call and
 //! a store of conversations keep them, so that compacting never loses anything but
 //! what the model is sent. A store keeps what was done to them, too, for the next
-//! turn (`covers.rs`). Without `compact` in the node, nobody here is asked.
+//! turn (`covers.rs`). A node without `compact` is sent all messages, and passes on
+//! what earlier calls did to them (`passed_on.rs`).
 
 mod covers;
 mod originals;
+mod passed_on;
 mod program;
 mod quotes;
 mod results;
@@ -37,6 +39,7 @@ mod sum_up;
 mod summary;
 mod transcript;
 
+pub(super) use passed_on::PassedOn;
 pub(crate) use quotes::Sources;
 pub use rules::{Compact, Mark};
 pub(super) use size::{counted_tokens, used_tokens};

@@ -454,16 +454,9 @@ impl Compacting {
         history: usize,
         messages: usize,
     ) -> Vec<Covers> {
-        let done = self.without_opening();
-        let earlier = covers::read(before, history);
-        // A call may go on after one of another chat, whose compactions are not
-        // about these messages.
-        if covers::behind(&done, &earlier.done).is_none_or(<[_]>::is_empty) {
-            return Vec::new();
-        }
-        let mut covers = covers::written(&done, &earlier, before.len(), history);
-        covers.retain(|one| one.messages <= messages as u64);
-        covers
+        let mut done = self.without_opening();
+        done.extend_from_slice(&self.offered);
+        covers::added(&done, before, history, messages)
     }
 
     /// Up to the first one that is about the opening.
@@ -476,15 +469,7 @@ impl Compacting {
     /// An earlier turn of the chat did this and has no answer. `stored`: how many
     /// messages of the history it is about.
     pub(in crate::run) fn offer(&mut self, of_unfinished: &CompactedSoFar, stored: usize) {
-        let Some(opening) = of_unfinished.opening else {
-            return;
-        };
-        let done = of_unfinished.done.iter();
-        let done: Vec<Compaction> = done.map_while(|one| one.without_opening(opening)).collect();
-        let earlier = self.without_opening();
-        if covers::behind(&done, &earlier).is_some() {
-            self.offered = covers::of_history(&done, earlier.len(), stored);
-        }
+        self.offered = covers::offered(of_unfinished, &self.without_opening(), stored);
     }
 
     /// What an earlier turn did, as a compaction of this conversation, of whose
@@ -493,19 +478,14 @@ impl Compacting {
         if self.offered.is_empty() {
             return None;
         }
-        let one = self.offered.remove(0);
-        Some(self.adapted(one, stable))
+        let mut one = self.offered.remove(0).behind_opening(self.opening);
+        one.length = self.whole.length(stable);
+        Some(one)
     }
 
     /// This call has done something of its own, behind which nothing else fits.
     pub(in crate::run) fn forget_offered(&mut self) {
         self.offered.clear();
-    }
-
-    fn adapted(&self, offered: Compaction, stable: usize) -> Compaction {
-        let mut adapted = offered.behind_opening(self.opening);
-        adapted.length = self.whole.length(stable);
-        adapted
     }
 
     /// Whether a summary was paid for that no store has.
@@ -528,11 +508,11 @@ impl Compacting {
     }
 
     /// What a later call needs. `prompt`: how many messages stand before the first
-    /// round; `stable`: how many are stable.
-    pub(in crate::run) fn so_far(&self, prompt: usize, stable: usize) -> Option<CompactedSoFar> {
+    /// round.
+    pub(in crate::run) fn so_far(&self, prompt: usize) -> Option<CompactedSoFar> {
         let mut done = self.done().to_vec();
         let offered = self.offered.iter().cloned();
-        done.extend(offered.map(|one| self.adapted(one, stable)));
+        done.extend(offered.map(|one| one.behind_opening(self.opening)));
         if done.is_empty() && self.counted.is_none() {
             return None;
         }

@@ -11,11 +11,12 @@ use crate::error::NodeError;
 use crate::ledger::AttemptKind;
 use crate::pause::{CompactedSoFar, Conversation, OpenCall, Paused, Shown, Unfinished};
 use crate::run::attempt_loop::Attempts;
+use crate::run::compaction::PassedOn;
 use crate::run::policies::count_paused;
 use crate::run::resume::{Now, fingerprint};
 use crate::run::shown;
 use crate::run::tools::{Round, RunningRound, take_over};
-use crate::run::turn::Shortened;
+use crate::run::turn::{Shortened, Turn};
 
 impl ModelAttempts<'_, '_> {
     /// The name of a model that is not the call's own: a fallback model, which goes
@@ -137,8 +138,11 @@ impl ModelAttempts<'_, '_> {
     }
 
     fn compacted_so_far(&self) -> Option<Box<CompactedSoFar>> {
-        let compacting = self.history.compacting.as_ref()?;
-        let so_far = compacting.so_far(self.prompt_len, self.stable_len)?;
+        let so_far = match (&self.history.compacting, &self.history.passed_on) {
+            (Some(compacting), _) => compacting.so_far(self.prompt_len)?,
+            (None, Some(passed_on)) => passed_on.so_far(self.prompt_len, self.opening),
+            (None, None) => return None,
+        };
         Some(Box::new(so_far))
     }
 
@@ -212,14 +216,22 @@ impl ModelAttempts<'_, '_> {
     /// Leaves in the turn what its store keeps of compactions. `gone`: so many of
     /// the last messages are not kept.
     fn leave_covers(&self, gone: usize) {
-        let turn = self.plan.context.turn();
-        if let (Some(turn), Some(compacting)) = (turn, &self.history.compacting) {
-            let kept = self.whole_length().saturating_sub(self.opening + gone);
-            turn.set_shortened(Shortened {
+        let Some(turn) = self.plan.context.turn() else {
+            return;
+        };
+        let kept = self.whole_length().saturating_sub(self.opening + gone);
+        let shortened = match (&self.history.compacting, &self.history.passed_on) {
+            (Some(compacting), _) => Shortened {
                 is_shorter: !compacting.done().is_empty(),
                 covers: compacting.covers(turn.covers(), turn.history(), kept),
-            });
-        }
+            },
+            (None, Some(passed_on)) => Shortened {
+                is_shorter: false,
+                covers: passed_on.covers(turn.covers(), turn.history(), kept),
+            },
+            (None, None) => return,
+        };
+        turn.set_shortened(shortened);
     }
 
     /// What a failed call has paid for. `None`: no turn is whole, and nothing was summed up.
@@ -337,16 +349,22 @@ impl ModelAttempts<'_, '_> {
     }
 
     /// Does again what was done to the conversation in the call that goes on here,
-    /// or else in earlier turns of its chat.
+    /// or else in earlier turns of its chat. Without `compact`, it is only noted.
     fn restore_compactions(&mut self, before: Option<&CompactedSoFar>) {
+        let before = before.filter(|before| before.prompt == self.prompt_len);
+        let turn = self.plan.context.turn();
         let Some(compacting) = &mut self.history.compacting else {
+            self.history.passed_on = match before {
+                Some(before) => PassedOn::of_call(before),
+                None => turn.and_then(passed_on),
+            };
             return;
         };
-        if let Some(before) = before.filter(|before| before.prompt == self.prompt_len) {
+        if let Some(before) = before {
             compacting.restore(before, &mut self.request);
             return;
         }
-        let Some(turn) = self.plan.context.turn() else {
+        let Some(turn) = turn else {
             return;
         };
         if !turn.covers().is_empty() {
@@ -360,4 +378,9 @@ impl ModelAttempts<'_, '_> {
             search.list(&mut self.request);
         }
     }
+}
+
+fn passed_on(turn: &Turn<'_>) -> Option<Box<PassedOn>> {
+    let of_unfinished = turn.of_unfinished()?;
+    PassedOn::of_turn(of_unfinished, turn.covers(), turn.history(), turn.stored())
 }
