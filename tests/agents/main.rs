@@ -62,6 +62,8 @@ mod keys;
 #[cfg(feature = "journal")]
 mod killed;
 #[cfg(feature = "journal")]
+mod killed_asks;
+#[cfg(feature = "journal")]
 mod killed_compaction;
 #[cfg(feature = "journal")]
 mod killed_search;

@@ -38,6 +38,8 @@ pub struct History {
     /// has a chain: the call, and the parent of every call of the chain that has
     /// ended.
     non_idempotent_calls: Vec<(Vec<CallId>, PendingStep)>,
+    /// Calls that are open, and within which another one waits for a person.
+    wait_within: HashSet<CallId>,
     replay_entries: Vec<ReplayEntry>,
     /// Answers and results since then whose hashes are of an older version.
     old_hashes: (usize, usize),
@@ -264,6 +266,7 @@ impl History {
         self.state = step.state.or(self.state.take());
         self.action = step.action;
         self.non_idempotent_calls.clear();
+        self.wait_within.clear();
         self.replay_entries.clear();
         self.old_hashes = (0, 0);
         self.rejected.clear();
@@ -350,6 +353,9 @@ impl History {
         if self.rejected.remove(&record.id) && record.category.is_some() && !of_batch {
             self.forget_rejected(record.id);
         }
+        if record.category == Some(Category::Paused) {
+            self.wait(record.id, record.parent);
+        }
         for (calls, _) in &mut self.non_idempotent_calls {
             if calls.last() == Some(&record.id) {
                 calls.extend(record.parent);
@@ -362,6 +368,22 @@ impl History {
             record.attempts = open.all_attempts();
             self.enter(open.node, record, open.counts);
         }
+    }
+
+    /// A call waits for a person, and is in doubt no more: a tool that asks is called
+    /// again with the answer, and an agent goes on in its conversation. An `exec`
+    /// that calls what waits is executed again from its beginning.
+    fn wait(&mut self, call: CallId, parent: Option<CallId>) {
+        let is_agent = match self.open.get(&call) {
+            Some(open) => !open.attempts.is_empty(),
+            None => false,
+        };
+        let repeats = self.wait_within.remove(&call) && !is_agent;
+        if !repeats {
+            self.non_idempotent_calls
+                .retain(|(calls, _)| *calls != [call]);
+        }
+        self.wait_within.extend(parent);
     }
 
     /// A call has failed: rejected answers that no accepted one replaced are asked for again.
@@ -523,6 +545,7 @@ impl History {
     /// Returns the call of a node with `idempotent = false` in a step that was not
     /// completed. It may have taken effect or not, so `resume` needs
     /// [`happened`](super::Resume::happened) or [`rerun`](super::Resume::rerun).
+    /// A tool that has asked a person something, and waits, is not in doubt.
     /// While a process runs the flow, the call that is under way now.
     pub fn in_doubt(&self) -> Option<&PendingStep> {
         self.non_idempotent_calls.first().map(|(_, call)| call)
