@@ -8,6 +8,7 @@
 )]
 
 mod approval;
+mod asks;
 mod chats;
 mod decisions;
 mod deployed;

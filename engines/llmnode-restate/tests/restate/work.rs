@@ -273,6 +273,7 @@ fn worker() -> Worker {
         .flow("counting", world, || Counting)
         .flow("growing", world, || Growing)
         .flow("talking", world, || crate::talk::Talking)
+        .flow("refunding", world, || crate::asks::Refunding)
         .flow("limited", limited, || Counting)
         .flow("press", world, || Press)
         .flow("pay", world, || Pay)
@@ -301,6 +302,7 @@ fn worker() -> Worker {
 #[ignore = "a worker's process"]
 async fn process() {
     if let Ok(address) = std::env::var("LLMNODE_WORKER") {
+        crate::asks::connect().await;
         worker().serve(address).await.unwrap();
     }
 }
@@ -388,6 +390,9 @@ pub(crate) async fn model(port: u16, delay: Duration) -> (StubServer, Asked) {
                 }
                 0 if first.starts_with("Edit") => {
                     StubReply::call("publish", json!({"text": "tea is wet"}))
+                }
+                0 if first.starts_with("Refund") => {
+                    StubReply::call("shop_refund", json!({"order": first[7..]}))
                 }
                 _ if !first.starts_with("Research") => {
                     StubReply::text(format!("answer to: {first}"))
