@@ -1,9 +1,9 @@
 //! The clock of a run: every wait and every time limit goes through it.
 
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use llmnode_model::BoxFuture;
@@ -36,22 +36,77 @@ pub trait Clock: Send + Sync {
     }
 }
 
-/// `None`: `end` came first. If it has passed already, the work does not begin.
-pub(crate) async fn timeout_at<F: Future>(
-    clock: &dyn Clock,
-    end: Instant,
-    work: F,
-) -> Option<F::Output> {
-    if clock.now() >= end {
-        return None;
-    }
-    let mut work = pin!(work);
-    let mut late = clock.until(end);
-    poll_fn(|cx| match work.as_mut().poll(cx) {
-        Poll::Ready(outcome) => Poll::Ready(Some(outcome)),
-        Poll::Pending => late.as_mut().poll(cx).map(|()| None),
+/// Does some work until `end`, if there is one. `None`: the end came first. If it has passed already, the work does not begin. While the
+/// time is stopped, the end moves.
+///
+/// Whoever calls it pins the work: a future that is passed by value is stored again in each future that it passes through.
+pub(crate) fn timeout_at<'c, F: Future + Unpin>(
+    clock: &'c dyn Clock,
+    end: Option<Instant>,
+    stopped: Option<&'c StoppedTime>,
+    mut work: F,
+) -> impl Future<Output = Option<F::Output>> {
+    let has_passed = end.is_some_and(|end| clock.now() >= end);
+    let mut limit = end
+        .filter(|_| !has_passed)
+        .map(|end| TimeLimit::new(clock, end, stopped));
+    poll_fn(move |cx| {
+        if has_passed {
+            return Poll::Ready(None);
+        }
+        if let Poll::Ready(outcome) = Pin::new(&mut work).poll(cx) {
+            return Poll::Ready(Some(outcome));
+        }
+        match &mut limit {
+            Some(limit) => limit.poll(cx).map(|()| None),
+            None => Poll::Pending,
+        }
     })
-    .await
+}
+
+/// When some work has to be done.
+struct TimeLimit<'c> {
+    clock: &'c dyn Clock,
+    /// Later by every wait in which the time was stopped.
+    end: Instant,
+    stopped: Option<&'c StoppedTime>,
+    /// The stopped time that is part of the end, or was over before.
+    counted: Duration,
+    /// `None`: the time is stopped.
+    timer: Option<BoxFuture<'c, ()>>,
+}
+
+impl<'c> TimeLimit<'c> {
+    fn new(clock: &'c dyn Clock, end: Instant, stopped: Option<&'c StoppedTime>) -> Self {
+        TimeLimit {
+            clock,
+            end,
+            stopped,
+            counted: stopped.map(StoppedTime::so_far).unwrap_or_default(),
+            timer: Some(clock.until(end)),
+        }
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if let Some(stopped) = self.stopped {
+            if stopped.is_stopped() {
+                self.timer = None;
+                return Poll::Pending;
+            }
+            let so_far = stopped.so_far();
+            if so_far > self.counted {
+                self.timer = None;
+                let Some(end) = self.end.checked_add(so_far - self.counted) else {
+                    // Later than the clock can count.
+                    return Poll::Pending;
+                };
+                self.end = end;
+                self.counted = so_far;
+            }
+        }
+        let timer = self.timer.get_or_insert_with(|| self.clock.until(self.end));
+        timer.as_mut().poll(cx)
+    }
 }
 
 /// Times in which a call waits for its batch, and which none of its deadlines and timeouts counts. Only the call itself stops and
@@ -84,39 +139,6 @@ impl StoppedTime {
 
     fn lock(&self) -> MutexGuard<'_, Stops> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// As [`timeout_at`], with an end that is later by every wait from now on.
-    pub(crate) async fn timeout_at<F: Future>(
-        &self,
-        clock: &dyn Clock,
-        end: Instant,
-        work: F,
-    ) -> Option<F::Output> {
-        if clock.now() >= end {
-            return None;
-        }
-        let before = self.so_far();
-        let mut work = pin!(work);
-        let mut late: Option<(Instant, BoxFuture<'_, ()>)> = None;
-        poll_fn(|cx| {
-            if let Poll::Ready(outcome) = work.as_mut().poll(cx) {
-                return Poll::Ready(Some(outcome));
-            }
-            if self.is_stopped() {
-                late = None;
-                return Poll::Pending;
-            }
-            // `None`: later than the clock can count.
-            let Some(end) = end.checked_add(self.so_far().saturating_sub(before)) else {
-                return Poll::Pending;
-            };
-            // Another wait may have begun and ended since.
-            let timer = late.take().filter(|(at, _)| *at == end);
-            let (_, timer) = late.insert(timer.unwrap_or_else(|| (end, clock.until(end))));
-            timer.as_mut().poll(cx).map(|()| None)
-        })
-        .await
     }
 }
 
@@ -383,7 +405,8 @@ mod tests {
     #[should_panic(expected = "the clock of this test stands still")]
     async fn a_deadline_that_nothing_can_reach_ends_the_test() {
         let clock = TestClock::new();
-        timeout_at(&clock, clock.now() + SECOND, std::future::pending::<()>()).await;
+        let end = clock.now() + SECOND;
+        timeout_at(&clock, Some(end), None, std::future::pending::<()>()).await;
     }
 
     /// Whoever is polled again and again, as by a socket, is alive, however long it takes. So is one whose runtime is busy.
@@ -397,8 +420,9 @@ mod tests {
             std::thread::sleep(Duration::from_millis(1_500));
             tokio::task::yield_now().await;
         };
+        let end = clock.now() + SECOND;
         assert_eq!(
-            timeout_at(&clock, clock.now() + SECOND, work).await,
+            timeout_at(&clock, Some(end), None, pin!(work)).await,
             Some(())
         );
     }

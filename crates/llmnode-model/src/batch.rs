@@ -48,8 +48,8 @@ pub struct BatchOrder {
 /// One line of an order.
 #[derive(Clone, Debug)]
 pub struct OrderLine {
-    /// Its id, by which its result is found.
-    pub id: String,
+    /// Its id, by which its result is found. Shared with whoever waits for it, since an order may have 100,000 lines.
+    pub id: Arc<str>,
     /// The body of its request.
     pub body: Vec<u8>,
 }

@@ -6,19 +6,27 @@
 use std::any::Any;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
 /// Awaits a future; returns the message of a panic, when it is made or at any poll.
 pub async fn catch_panic_async<F: Future>(make: impl FnOnce() -> F) -> Result<F::Output, String> {
     // Created in place: a move would cost more than the guard.
-    let mut future = pin!(async { make().await });
-    poll_fn(|cx| match catch_panic(|| future.as_mut().poll(cx)) {
-        Ok(poll) => poll.map(Ok),
-        Err(message) => Poll::Ready(Err(message)),
-    })
-    .await
+    let future = pin!(async { make().await });
+    catch_panic_of(future).await
+}
+
+/// Awaits a future; returns the message of a panic at any poll. Whoever calls it pins the future, so that it is stored once.
+pub fn catch_panic_of<F: Future + Unpin>(
+    mut future: F,
+) -> impl Future<Output = Result<F::Output, String>> {
+    poll_fn(
+        move |cx| match catch_panic(|| Pin::new(&mut future).poll(cx)) {
+            Ok(poll) => poll.map(Ok),
+            Err(message) => Poll::Ready(Err(message)),
+        },
+    )
 }
 
 /// Runs the program's code; returns the message of a panic.

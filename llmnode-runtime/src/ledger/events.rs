@@ -92,8 +92,8 @@ pub struct RunSetup {
 /// What an answer is found by in a journal.
 #[allow(missing_docs, reason = "the fields say what they are")]
 pub struct JournalKey {
-    pub conversation: String,
-    pub request: String,
+    pub conversation: Arc<str>,
+    pub request: Arc<str>,
     /// The model that was asked, if not the call's own.
     pub model: Option<String>,
     /// The names of the tools that were found for the question.
@@ -266,7 +266,7 @@ pub enum RunEvent<'e> {
         name: &'e str,
         api: &'e str,
         model: &'e str,
-        lines: &'e [String],
+        lines: &'e [Arc<str>],
     },
     /// Its file is uploaded.
     BatchUploaded { name: &'e str, file: &'e str },

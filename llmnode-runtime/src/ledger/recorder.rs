@@ -60,7 +60,7 @@ pub trait Recorder: RunRecorder {
 
     /// The item of a map is asked again: its next call continues these
     /// conversations, of which none has an answer.
-    fn put_back(&self, conversations: &[String]) {
+    fn put_back(&self, conversations: &[Arc<str>]) {
         let _ = conversations;
     }
 
@@ -96,11 +96,11 @@ pub trait Recorder: RunRecorder {
 
 /// A conversation whose answers are kept.
 pub struct JournaledConversation {
-    /// Its id.
-    pub conversation: String,
+    /// Its id. Shared, since 100,000 calls may wait for a batch.
+    pub conversation: Arc<str>,
     /// Prefix that makes the ids of its tools' calls unique, also across the
     /// processes that continue it.
-    pub root: Option<String>,
+    pub root: Option<Arc<str>>,
 }
 
 /// An answer from the journal that was not replayed yet.

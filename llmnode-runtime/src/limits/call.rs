@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use llmnode_model::internal::lock;
 
@@ -235,18 +235,27 @@ impl<'r> CallLimits<'r> {
         }
     }
 
-    /// Ends an attempt, with the message of a refusal, when the time of the run is over.
-    pub(crate) async fn in_time<F: Future>(&self, attempt: F) -> Result<F::Output, String> {
-        let Some((left, meter)) = self.run_time() else {
-            return Ok(attempt.await);
-        };
-        // A time beyond the range of the clock is no limit.
-        let Some(end) = self.clock.now().checked_add(left) else {
-            return Ok(attempt.await);
-        };
-        timeout_at(self.clock, end, attempt).await.ok_or_else(|| {
-            Refusal::Late(meter.limits.time.unwrap_or_default()).message(&meter.scope)
-        })
+    /// Ends the work, with the message of a refusal, when the time of the run is over.
+    pub(crate) async fn in_time<F: Future + Unpin>(&self, work: F) -> Result<F::Output, String> {
+        let outcome = timeout_at(self.clock, self.end_of_time(), None, work).await;
+        outcome.ok_or_else(|| self.late())
+    }
+
+    /// When the time of the run is over. `None`: it has no limit, or none that the clock can count to.
+    pub(crate) fn end_of_time(&self) -> Option<Instant> {
+        let (left, _) = self.run_time()?;
+        self.clock.now().checked_add(left)
+    }
+
+    /// Says that the time of the run is over.
+    pub(crate) fn late(&self) -> String {
+        match self.run_time() {
+            Some((_, meter)) => {
+                let time = meter.limits.time.unwrap_or_default();
+                Refusal::Late(time).message(&meter.scope)
+            }
+            None => String::new(),
+        }
     }
 
     /// The shorter of what is left for the run and for the call.

@@ -43,32 +43,19 @@ impl Deadline {
         self.stopped.as_ref()
     }
 
-    /// Ends the work with a message when the deadline passes.
-    pub(crate) async fn limit<F: Future>(
-        &self,
-        clock: &dyn Clock,
-        work: F,
-    ) -> Result<F::Output, String> {
-        let outcome = match &self.stopped {
-            None => timeout_at(clock, self.end, work).await,
-            // Boxed, so that calls without a batch reserve no room for it.
-            Some(stopped) => Box::pin(stopped.timeout_at(clock, self.end(), work)).await,
-        };
-        outcome.ok_or_else(|| {
-            format!(
-                "the deadline of {:?} for the call of `{}` has passed; `deadline` sets a longer \
-                 one",
-                self.duration, self.call
-            )
-        })
-    }
-
     pub(crate) fn end(&self) -> Instant {
         let stopped = self.stopped.as_deref().map(StoppedTime::so_far);
         // Later than the clock can count is as late as it was.
         self.end
             .checked_add(stopped.unwrap_or_default())
             .unwrap_or(self.end)
+    }
+
+    fn late(&self) -> String {
+        format!(
+            "the deadline of {:?} for the call of `{}` has passed; `deadline` sets a longer one",
+            self.duration, self.call
+        )
     }
 
     pub(super) fn left(&self, now: Instant) -> TimeLeft {
@@ -78,6 +65,18 @@ impl Deadline {
             scope: Scope::Call(self.call.clone()),
         }
     }
+}
+
+/// Ends the work with a message when the deadline passes, if there is one.
+pub(crate) async fn before_deadline<F: Future + Unpin>(
+    deadline: Option<&Deadline>,
+    clock: &dyn Clock,
+    work: F,
+) -> Result<F::Output, String> {
+    let end = deadline.map(Deadline::end);
+    let stopped = deadline.and_then(Deadline::stopped).map(|time| &**time);
+    let outcome = timeout_at(clock, end, stopped, work).await;
+    outcome.ok_or_else(|| deadline.map(Deadline::late).unwrap_or_default())
 }
 
 /// How much time is left, and for what: the call or the run.

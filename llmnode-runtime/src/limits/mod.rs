@@ -52,7 +52,7 @@ mod tests;
 pub(crate) use batch_room::BatchRoom;
 pub use call::CallLimits;
 pub(crate) use call::MapLimits;
-pub(crate) use deadline::{Deadline, TimeLeft};
+pub(crate) use deadline::{Deadline, TimeLeft, before_deadline};
 pub use limits::Limits;
 pub use prior_spend::PriorSpend;
 pub(crate) use prompt::PromptTokens;

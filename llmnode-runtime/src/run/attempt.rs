@@ -47,8 +47,7 @@ pub(super) use self::exchange::Exchange;
 use self::judge::{Received, conclude, receive};
 use self::send::{batch_fault, complete_in_batch, complete_streamed};
 pub(super) use self::sink::AttemptSink;
-use self::time::in_stopped_timeout;
-pub(super) use self::time::{in_attempt_timeout, timed_out};
+pub(super) use self::time::in_time;
 use super::attempt_loop::CallPlan;
 use super::context::CallContext;
 use super::erased_node::{ErasedNode, validate_answer};
@@ -62,18 +61,17 @@ use crate::prices::PriceTier;
 
 /// Returns the calls of tools, if the response is no answer. The node keeps the value of an answer.
 pub(super) async fn attempt(
-    exchange: Exchange<'_>,
+    exchange: &Exchange<'_>,
     open: &mut OpenAttempt<'_>,
     node: &mut dyn ErasedNode<'_>,
     history: &mut History,
 ) -> Result<Option<Box<Round>>, Failure> {
-    let Exchange {
+    let &Exchange {
         target,
         request,
         plan,
         ..
     } = exchange;
-    let CallContext { core, limits, .. } = plan.context;
     let batches = plan.context.batches();
     if let Some(fault) = batches.and_then(|pool| batch_fault(pool, plan)) {
         return Err(Failure::unsent(Category::ConfigError, fault));
@@ -81,32 +79,11 @@ pub(super) async fn attempt(
     if let Some(item) = plan.context.item {
         item.asks(&|| target.model.shares_beginning(request));
     }
-    let timeout = request.attempt_timeout;
     let outcome = {
-        // Pinned here: a future passed by value is stored again in each future that
-        // it passes through.
         let begun = pin!(begin(exchange, open, node, history));
-        match plan.stopped() {
-            None => {
-                let begun = pin!(in_attempt_timeout(&*core.clock, timeout, begun));
-                limits.in_time(begun).await
-            }
-            // Boxed, so that calls without a batch reserve no room for it.
-            Some(stopped) => {
-                let in_time = async {
-                    let begun = in_stopped_timeout(&*core.clock, stopped, timeout, begun);
-                    // By reference, as above: a hundred thousand of these may wait for a batch.
-                    limits.in_time(pin!(begun)).await
-                };
-                Box::pin(in_time).await
-            }
-        }
+        in_time(plan, request.attempt_timeout, begun).await
     };
-    match outcome {
-        Ok(Ok(outcome)) => outcome,
-        Ok(Err(timeout)) => Err(timed_out(timeout, open)),
-        Err(late) => Err(Failure::new(Category::LimitExceeded, late)),
-    }
+    outcome.unwrap_or_else(|late| Err(late.into_failure(open)))
 }
 
 /// Reserves room for the request and begins its record, before it is sent.
@@ -115,12 +92,12 @@ pub(super) async fn attempt(
 /// not begun, and no journal needs to know of it. Once the journal has its begin,
 /// it counts as sent until something says otherwise.
 async fn begin(
-    exchange: Exchange<'_>,
+    exchange: &Exchange<'_>,
     open: &mut OpenAttempt<'_>,
     node: &mut dyn ErasedNode<'_>,
     history: &mut History,
 ) -> Result<Option<Box<Round>>, Failure> {
-    let Exchange {
+    let &Exchange {
         target,
         request,
         plan,
@@ -178,13 +155,13 @@ fn time_to_wait(plan: &CallPlan<'_>, request: &Request) -> Option<Duration> {
 
 /// Sends the request, accounts for the response, judges it, and asks the policies.
 async fn ask(
-    exchange: Exchange<'_>,
+    exchange: &Exchange<'_>,
     open: &mut OpenAttempt<'_>,
     reserved: &mut Reservation<'_>,
     node: &mut dyn ErasedNode<'_>,
     history: &mut History,
 ) -> Result<Option<Box<Round>>, Failure> {
-    let Exchange {
+    let &Exchange {
         target,
         request,
         plan,

@@ -15,7 +15,7 @@ use super::failure::Failure;
 use crate::clock::{Stopped, StoppedTime};
 use crate::error::NodeError;
 use crate::ledger::{AttemptKind, CallGuard};
-use crate::limits::Deadline;
+use crate::limits::{Deadline, before_deadline};
 use crate::pause::Unfinished;
 use crate::settings::{AfterFailure, FailureFacts, Progress, Resolved};
 use crate::validate::AttemptInfo;
@@ -85,7 +85,6 @@ impl<'r> CallPlan<'r> {
         attempts: &mut impl Attempts,
     ) -> Result<(), Failure> {
         let clock = &*self.context.core.clock;
-        // Pinned here: otherwise each branch below would store the future.
         let once = pin!(async {
             if one.wait > Duration::ZERO {
                 clock.sleep(one.wait).await;
@@ -99,16 +98,11 @@ impl<'r> CallPlan<'r> {
 
     async fn in_time<T>(
         &self,
-        part: impl Future<Output = Result<T, Failure>>,
+        part: impl Future<Output = Result<T, Failure>> + Unpin,
     ) -> Result<T, Failure> {
-        match self.deadline {
-            None => part.await,
-            Some(deadline) => {
-                let part = deadline.limit(&*self.context.core.clock, part);
-                part.await
-                    .unwrap_or_else(|late| Err(Failure::too_late(late)))
-            }
-        }
+        let clock = &*self.context.core.clock;
+        let outcome = before_deadline(self.deadline, clock, part).await;
+        outcome.unwrap_or_else(|late| Err(Failure::too_late(late)))
     }
 }
 
@@ -239,7 +233,7 @@ pub(super) async fn run(
                 return Ok(());
             }
             // Boxed, so that calls without tools reserve no space for it.
-            outcome = match Box::pin(plan.in_time(attempts.run_tools())).await {
+            outcome = match plan.in_time(Box::pin(attempts.run_tools())).await {
                 Ok(AfterTools::NextTurn) => Ok(()),
                 Ok(AfterTools::HandedOff) => return Ok(()),
                 Err(failure) => Err(failure),

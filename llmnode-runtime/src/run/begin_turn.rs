@@ -1,5 +1,7 @@
 //! Begins the turn of a call in a conversation: where the prompt is known, and nothing was asked.
 
+use std::pin::pin;
+
 use llmnode_model::{Message, Request};
 
 use super::context::CallContext;
@@ -7,7 +9,7 @@ use super::failure::Failure;
 use super::turn::Turn;
 use crate::conversation::NewTurn;
 use crate::error::NodeError;
-use crate::limits::Deadline;
+use crate::limits::{Deadline, before_deadline};
 
 /// Claims the conversation, as long as the call's deadline allows to wait for it,
 /// and puts its history into the request.
@@ -26,16 +28,14 @@ pub(super) async fn begin_turn(
     {
         approves = Some(paused.id());
     }
+    let clock = &*context.core.clock;
     let new = NewTurn {
         id: journaled_id(context, question),
         approves,
-        clock: &*context.core.clock,
+        clock,
     };
-    let begin = turn.begin(new, request, opening);
-    let Some(deadline) = deadline else {
-        return begin.await;
-    };
-    let begun = deadline.limit(&*context.core.clock, begin).await;
+    let begin = pin!(turn.begin(new, request, opening));
+    let begun = before_deadline(deadline.as_ref(), clock, begin).await;
     begun.unwrap_or_else(|late| Err(Failure::too_late(late).into_error()))
 }
 
@@ -48,5 +48,5 @@ fn journaled_id(context: &CallContext<'_>, question: &[Message]) -> Option<Strin
         None => None,
     };
     let journaled = recorder.conversation(&request, [None; 3], within)?;
-    Some(journaled.conversation)
+    Some(journaled.conversation.to_string())
 }

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use llmnode_model::ext::SentPrompt;
-use llmnode_model::internal::catch_panic;
+use llmnode_model::internal::{catch_panic, catch_panic_of};
 use llmnode_model::{
     ApiKind, BoxFuture, Cache, Category, Message, ProviderState, Reasoning, ResponseFormat,
 };
@@ -113,8 +113,7 @@ struct Borrowed<'r, N, S: ?Sized> {
 
 impl<'r, N: Exec<S>, S: ?Sized> Begin<'r, N::Output> for Borrowed<'r, N, S> {
     fn begin(&mut self, handover: Handover<'r, N::Output>) -> BoxFuture<'r, CallResult<N::Output>> {
-        let caller = self.called_by.caller();
-        typed(self.core, caller, self.state, self.node, handover)
+        typed(self.core, self.called_by, self.state, self.node, handover)
     }
 }
 
@@ -634,7 +633,7 @@ impl<T> CallReport<T> {
 /// Compiled for every node: what does not need its types is in `start`.
 fn typed<'a, 'r: 'a, S, N>(
     core: &'a RunCore,
-    caller: Caller<'a>,
+    called_by: CalledBy<'a>,
     state: &'a S,
     node: &'a N,
     handover: Handover<'r, N::Output>,
@@ -654,7 +653,7 @@ where
         wants_report: true,
     };
     Box::pin(async move {
-        let outcome = start(core, caller, &mut node).await;
+        let outcome = start(core, called_by.caller(), &mut node).await;
         with_value(outcome, node.value)
     })
 }
@@ -797,12 +796,8 @@ fn start<'a, 'r: 'a>(
                 &mut *node,
             );
             let span = execution_span(&caller, &scope);
-            let mut execution = pin!(execution.instrument(span));
-            poll_fn(|cx| {
-                let polled = catch_panic(|| execution.as_mut().poll(cx));
-                polled.unwrap_or_else(|panic_message| Poll::Ready(Err(panicked(&panic_message))))
-            })
-            .await
+            let outcome = catch_panic_of(pin!(execution.instrument(span))).await;
+            outcome.unwrap_or_else(|panic_message| Err(panicked(&panic_message)))
         };
         if let Some(turn) = turn_of(&options) {
             outcome = Box::pin(end_turn(turn, &scope, node.answer(), outcome)).await;

@@ -7,7 +7,7 @@ use llmnode_model::{BoxError, Category};
 
 use super::context::{CallContext, Caller};
 use crate::error::NodeError;
-use crate::limits::{Deadline, Limits};
+use crate::limits::{Deadline, Limits, before_deadline};
 use crate::settings::Settings;
 use crate::validate::AttemptInfo;
 
@@ -125,10 +125,7 @@ impl<'r, S: ?Sized> Cx<'r, S> {
             .deadline
             .and_then(|time| Deadline::of_call(call, time));
         let calls = pin!(calls);
-        let Some(deadline) = deadline else {
-            return Ok(calls.await?);
-        };
-        match deadline.limit(&*core.clock, calls).await {
+        match before_deadline(deadline.as_ref(), &*core.clock, calls).await {
             Ok(outcome) => Ok(outcome?),
             Err(late) => Err(NodeError::new(Category::Timeout, late).into()),
         }

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
 
 use llmnode_model::{BoxError, Category, Message};
@@ -15,6 +16,7 @@ use super::run::Run;
 use super::tools::ask_handler;
 use crate::error::NodeError;
 use crate::ledger::{CallRecord, ToolRecord};
+use crate::limits::before_deadline;
 use crate::node::{Node, path};
 use crate::pause::Paused;
 use crate::settings::Settings;
@@ -158,13 +160,10 @@ async fn yield_in_time(context: CallContext<'_>) -> Result<(), NodeError> {
         ..
     } = context;
     limits.begin_time();
-    let yielded = limits.in_time(tokio::task::yield_now()).await;
+    let yielded = limits.in_time(pin!(tokio::task::yield_now())).await;
     yielded.map_err(|late| NodeError::new(Category::LimitExceeded, late))?;
-    let Some(deadline) = deadline else {
-        return Ok(());
-    };
     // Looks at the clock alone: there is nothing to wait for.
-    let in_time = deadline.limit(&*core.clock, std::future::ready(())).await;
+    let in_time = before_deadline(deadline, &*core.clock, std::future::ready(())).await;
     in_time.map_err(|late| NodeError::new(Category::Timeout, late))
 }
 

@@ -21,7 +21,7 @@
 
 use std::borrow::Cow;
 use std::future::{Future, IntoFuture, poll_fn};
-use std::pin::pin;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -597,12 +597,14 @@ fn ends_map(error: &NodeError) -> bool {
 /// Polls the call of an item. While the other items wait for this one to warm the
 /// provider's cache, its time is bounded: then they go on, and so does it. The
 /// clock is only asked while they wait, so that no other call pays for it.
-async fn while_it_warms_up<F: Future>(control: &MapControl, call: F) -> F::Output {
-    let mut call = pin!(call);
+fn while_it_warms_up<F: Future + Unpin>(
+    control: &MapControl,
+    mut call: F,
+) -> impl Future<Output = F::Output> {
     // Set by the first poll that finds the others waiting.
     let mut timer: Option<BoxFuture<'_, ()>> = None;
-    poll_fn(|cx| {
-        let outcome = call.as_mut().poll(cx);
+    poll_fn(move |cx| {
+        let outcome = Pin::new(&mut call).poll(cx);
         if outcome.is_ready() || !control.warm_up().holds() {
             return outcome;
         }
@@ -618,7 +620,6 @@ async fn while_it_warms_up<F: Future>(control: &MapControl, call: F) -> F::Outpu
         }
         outcome
     })
-    .await
 }
 
 /// Starts a recorder. It comes with what earlier processes have spent on the map.

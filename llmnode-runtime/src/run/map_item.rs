@@ -42,7 +42,7 @@ struct ItemState {
     is_in_line: bool,
     /// Of the item itself, which entered before its call began.
     ticket: Option<Ticket>,
-    conversations: Vec<String>,
+    conversations: Vec<Arc<str>>,
     put_back: u32,
     /// When its requests began to fail. Set anew whenever it is overtaken.
     failing_since: Option<Instant>,
@@ -196,8 +196,11 @@ impl<'r> MapItem<'r> {
     }
 
     /// A conversation that the journal knows. If the item is put back, its next call continues it.
-    pub(super) fn add_conversation(&self, id: &str) {
-        lock(&self.state).conversations.push(id.to_owned());
+    pub(super) fn add_conversation(&self, id: Arc<str>) {
+        let state = &mut *lock(&self.state);
+        // Nearly all items have one, and 100,000 of them may wait for a batch.
+        state.conversations.reserve_exact(1);
+        state.conversations.push(id);
     }
 
     pub(super) fn times_put_back(&self) -> u32 {
@@ -206,7 +209,7 @@ impl<'r> MapItem<'r> {
 
     /// After a failure of its call: whether the item is asked again. Returns the
     /// conversations that its call had.
-    pub(super) async fn put_back(&self, failed: &FailedCall<'_>) -> Option<Vec<String>> {
+    pub(super) async fn put_back(&self, failed: &FailedCall<'_>) -> Option<Vec<Arc<str>>> {
         if !self.may_be_put_back(failed) {
             return None;
         }

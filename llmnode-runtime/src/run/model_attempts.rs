@@ -24,10 +24,11 @@ mod replay;
 mod start;
 mod turns;
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use llmnode_model::ext::{BudgetedRetries, SentPrompt};
-use llmnode_model::internal::catch_panic_async;
+use llmnode_model::internal::catch_panic_of;
 use llmnode_model::{Category, ChatModel, Request};
 
 use super::at_gate::{GateKeeper, not_asked};
@@ -54,9 +55,9 @@ pub(super) struct ConversationBounds {
 }
 
 struct ReplayKeys {
-    conversation: String,
+    conversation: Arc<str>,
     /// Fingerprint of the turn's first request; its corrections share it.
-    turn: Option<String>,
+    turn: Option<Arc<str>>,
 }
 
 /// What the journal has for a request.
@@ -90,7 +91,7 @@ pub(super) struct ModelAttempts<'r, 'n> {
     /// What was approved runs once.
     claim: Option<Box<Claim>>,
     /// Id of the conversation across processes; `None` if nothing is journaled.
-    conversation_id: Option<Box<str>>,
+    conversation_id: Option<Arc<str>>,
     parent_path: Option<Box<str>>,
     journal: Option<Box<ReplayKeys>>,
     open: Option<OpenAttempt<'r>>,
@@ -141,7 +142,7 @@ impl Attempts for ModelAttempts<'_, '_> {
         let node = &mut *self.node;
         let history = &mut self.history;
         // Panics are caught, so a dropped attempt was always cancelled.
-        let outcome = catch_panic_async(|| attempt(exchange, open, node, history)).await;
+        let outcome = catch_panic_of(pin!(attempt(&exchange, open, node, history))).await;
         self.note_sent();
         match outcome.unwrap_or_else(|message| Err(panicked(&message))) {
             Ok(round) => {

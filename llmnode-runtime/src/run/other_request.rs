@@ -5,13 +5,11 @@ use std::pin::pin;
 use std::time::Duration;
 
 use llmnode_model::ext::BudgetedRetries;
-use llmnode_model::internal::catch_panic_async;
+use llmnode_model::internal::catch_panic_of;
 use llmnode_model::{AttemptId, BoxFuture, Category, Completion, ModelError, RetryBudget, Sink};
 use tracing::Instrument;
 
-use super::attempt::{
-    AttemptSink, in_attempt_timeout, note_provider, record_failure, settle_response, timed_out,
-};
+use super::attempt::{AttemptSink, in_time, note_provider, record_failure, settle_response};
 use super::attempt_loop::{self, Attempts, CallPlan, PlannedAttempt, Success};
 use super::context::CallContext;
 use super::failure::Failure;
@@ -115,7 +113,7 @@ impl Attempts for OtherRequestAttempts<'_> {
         let open = self
             .open
             .insert(plan.context.call.attempt(one.kind, one.wait, None));
-        let outcome = catch_panic_async(|| attempt(plan, of, timeout, open)).await;
+        let outcome = catch_panic_of(pin!(attempt(plan, of, timeout, open))).await;
         let outcome = outcome.unwrap_or_else(|message| {
             let message = format!("the request panicked: {message}");
             Err(Failure::new(Category::Panic, message))
@@ -169,17 +167,11 @@ async fn attempt(
     timeout: Option<Duration>,
     open: &mut OpenAttempt<'_>,
 ) -> Result<(), Failure> {
-    let CallContext { core, limits, .. } = plan.context;
     let outcome = {
         let begun = pin!(begin(plan, other, timeout, open));
-        let begun = pin!(in_attempt_timeout(&*core.clock, timeout, begun));
-        limits.in_time(begun).await
+        in_time(plan, timeout, begun).await
     };
-    match outcome {
-        Ok(Ok(outcome)) => outcome,
-        Ok(Err(timeout)) => Err(timed_out(timeout, open)),
-        Err(late) => Err(Failure::new(Category::LimitExceeded, late)),
-    }
+    outcome.unwrap_or_else(|late| Err(late.into_failure(open)))
 }
 
 /// Reserves room for the request and begins its record, before it is sent.

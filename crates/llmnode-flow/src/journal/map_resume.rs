@@ -269,7 +269,7 @@ impl Recorder for MapRecorder {
         self.recorder.drop_answers();
     }
 
-    fn put_back(&self, conversations: &[String]) {
+    fn put_back(&self, conversations: &[Arc<str>]) {
         self.recorder.put_back(conversations);
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use llmnode_runtime::ext::{
@@ -258,8 +258,8 @@ fn answered(call: CallId, answer: &AnswerEvent<'_>) -> Option<Answered> {
     let key = answer.key?;
     let carried = answer.carried.map(|carried| (**carried).clone());
     Some(Answered {
-        request: key.request.clone(),
-        conversation: Some(key.conversation.clone()),
+        request: key.request.to_string(),
+        conversation: Some(key.conversation.to_string()),
         call: Some(call),
         answer: answer.text.to_owned(),
         calls: answer.calls.to_vec(),
@@ -315,7 +315,7 @@ fn of_batch(event: &RunEvent<'_>) -> Option<Entry> {
             model: model.to_owned(),
             api: api.to_owned(),
             unix_ms: now(),
-            keys: lines.to_vec(),
+            keys: lines.iter().map(|line| line.to_string()).collect(),
         }),
         RunEvent::BatchUploaded { name, file } => Entry::BatchUploaded(BatchUploaded {
             name: name.to_owned(),
@@ -345,9 +345,13 @@ impl Recorder for JournalRecorder {
         names: [Option<&str>; 3],
         within: Option<&str>,
     ) -> Option<Conversation> {
-        let conversation = self.lock().replay.conversation(request, names, within);
+        let conversation: Arc<str> = self
+            .lock()
+            .replay
+            .conversation(request, names, within)
+            .into();
         Some(Conversation {
-            root: Some(conversation.clone()),
+            root: Some(Arc::clone(&conversation)),
             conversation,
         })
     }
@@ -372,7 +376,7 @@ impl Recorder for JournalRecorder {
         self.lock().replay.result(conversation, call)
     }
 
-    fn put_back(&self, conversations: &[String]) {
+    fn put_back(&self, conversations: &[Arc<str>]) {
         self.lock().replay.put_back(conversations);
     }
 

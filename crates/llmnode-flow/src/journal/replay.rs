@@ -120,7 +120,7 @@ impl ReplayStore {
         &self.prefix
     }
 
-    pub(super) fn put_back(&mut self, conversations: &[String]) {
+    pub(super) fn put_back(&mut self, conversations: &[Arc<str>]) {
         for conversation in conversations {
             let rest = conversation
                 .strip_prefix(&self.prefix)

@@ -92,7 +92,7 @@ mod tests {
 
     fn sent(lines: usize) -> String {
         let line = |number: usize| OrderLine {
-            id: format!("id-{number}"),
+            id: format!("id-{number}").into(),
             body: vec![b'x'; 1_000],
         };
         let order = BatchOrder {

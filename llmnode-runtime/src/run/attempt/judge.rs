@@ -26,7 +26,7 @@ pub(super) struct Received {
 /// Accounts for what came, and asks the policies whether it is an answer.
 pub(super) fn receive(
     mut outcome: Result<Completion, ModelError>,
-    exchange: Exchange<'_>,
+    exchange: &Exchange<'_>,
     open: &mut OpenAttempt<'_>,
     reserved: &mut Reservation<'_>,
     node: &mut dyn ErasedNode<'_>,
@@ -67,7 +67,7 @@ pub(super) fn receive(
 pub(super) fn conclude(
     mut response: Response,
     mut judgement: Judgement,
-    exchange: Exchange<'_>,
+    exchange: &Exchange<'_>,
     open: &mut OpenAttempt<'_>,
     history: &mut History,
 ) -> Result<Option<Box<Round>>, Failure> {
@@ -102,7 +102,7 @@ pub(super) fn conclude(
 
 /// What the policies see of the attempt now.
 fn view<'a>(
-    exchange: Exchange<'a>,
+    exchange: &Exchange<'a>,
     open: &'a OpenAttempt<'_>,
     ended: Ended,
     is_answer: &'a mut (dyn FnMut(&str) -> bool + 'a),

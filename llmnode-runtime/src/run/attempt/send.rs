@@ -39,9 +39,8 @@ pub(super) async fn complete_in_batch(
         let _stopped = plan.stop();
         let waiting = BatchAsking {
             pool,
-            model: target.model,
+            target,
             request,
-            names: target.names(request),
         };
         ask_in_batch(&waiting, sink).await
     };

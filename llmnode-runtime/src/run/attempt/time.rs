@@ -4,40 +4,48 @@ use std::time::Duration;
 
 use llmnode_model::Category;
 
-use crate::clock::{Clock, StoppedTime, timeout_at};
+use crate::clock::timeout_at;
 use crate::ledger::OpenAttempt;
+use crate::run::attempt_loop::CallPlan;
 use crate::run::failure::Failure;
 
-/// `Err`: the timeout, which has passed.
-pub(in crate::run) async fn in_attempt_timeout<F: Future>(
-    clock: &dyn Clock,
-    timeout: Option<Duration>,
-    attempt: F,
-) -> Result<F::Output, Duration> {
-    let end = timeout.and_then(|timeout| clock.now().checked_add(timeout));
-    let (Some(timeout), Some(end)) = (timeout, end) else {
-        return Ok(attempt.await);
-    };
-    timeout_at(clock, end, attempt).await.ok_or(timeout)
+/// Why an attempt has no more time.
+pub(in crate::run) enum OutOfTime {
+    /// The timeout has passed.
+    OfAttempt(Duration),
+    /// The time of the run is over, as the message says.
+    OfRun(String),
 }
 
-/// The same for a request that may wait for a batch: the timeout counts what is done besides.
-pub(super) async fn in_stopped_timeout<F: Future>(
-    clock: &dyn Clock,
-    stopped: &StoppedTime,
+/// Ends the attempt when its timeout has passed, or when the time of the run is over. A wait for a batch counts for neither.
+pub(in crate::run) async fn in_time<F: Future + Unpin>(
+    plan: &CallPlan<'_>,
     timeout: Option<Duration>,
     attempt: F,
-) -> Result<F::Output, Duration> {
-    let end = timeout.and_then(|timeout| clock.now().checked_add(timeout));
-    let (Some(timeout), Some(end)) = (timeout, end) else {
-        return Ok(attempt.await);
-    };
-    let outcome = stopped.timeout_at(clock, end, attempt).await;
-    outcome.ok_or(timeout)
+) -> Result<F::Output, OutOfTime> {
+    let clock = &*plan.context.core.clock;
+    let limits = plan.context.limits;
+    let of_attempt = timeout.and_then(|timeout| clock.now().checked_add(timeout));
+    let of_run = limits.end_of_time();
+    let end = of_attempt.into_iter().chain(of_run).min();
+    let outcome = timeout_at(clock, end, plan.stopped(), attempt).await;
+    outcome.ok_or_else(|| match timeout {
+        Some(timeout) if end == of_attempt => OutOfTime::OfAttempt(timeout),
+        _ => OutOfTime::OfRun(limits.late()),
+    })
+}
+
+impl OutOfTime {
+    pub(in crate::run) fn into_failure(self, open: &OpenAttempt<'_>) -> Failure {
+        match self {
+            OutOfTime::OfAttempt(timeout) => timed_out(timeout, open),
+            OutOfTime::OfRun(late) => Failure::new(Category::LimitExceeded, late),
+        }
+    }
 }
 
 /// Says how far the attempt had come.
-pub(in crate::run) fn timed_out(timeout: Duration, open: &OpenAttempt<'_>) -> Failure {
+fn timed_out(timeout: Duration, open: &OpenAttempt<'_>) -> Failure {
     if !open.has_begun() {
         let message = format!(
             "no request started within {timeout:?} (attempt_timeout, which includes the wait for room under limits)"

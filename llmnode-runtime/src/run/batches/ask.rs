@@ -6,9 +6,10 @@ use std::sync::Arc;
 use llmnode_model::batch::BatchWire;
 use llmnode_model::{Category, ChatModel, Completion, ModelError, Request, Sink};
 
-use super::parked::{Delivery, LineOutcome, Planned};
+use super::parked::{LineAnswer, LineOutcome, Planned};
 use super::pool::BatchPool;
 use crate::ledger::{BatchAttempt, OpenAttempt};
+use crate::run::core::Target;
 
 /// What came of a request that parked.
 pub(in crate::run) enum Asked {
@@ -26,9 +27,8 @@ impl Asked {
 /// A request that parks.
 pub(in crate::run) struct BatchAsking<'a> {
     pub(in crate::run) pool: &'a Arc<BatchPool>,
-    pub(in crate::run) model: &'a dyn ChatModel,
+    pub(in crate::run) target: &'a Target<'a>,
     pub(in crate::run) request: &'a Request,
-    pub(in crate::run) names: [Option<&'a str>; 3],
 }
 
 /// A sink that stands before an attempt's record.
@@ -41,7 +41,7 @@ pub(in crate::run) async fn ask_in_batch<'o>(
     waiting: &BatchAsking<'_>,
     sink: &mut impl AttemptSinkExt<'o>,
 ) -> Asked {
-    let wire = match batch_api(waiting.model) {
+    let wire = match batch_api(waiting.target.model) {
         Ok(wire) => wire,
         Err(error) => return Asked::answered(Err(error)),
     };
@@ -55,22 +55,23 @@ pub(in crate::run) async fn ask_in_batch<'o>(
             Ok(line) => line,
             Err(error) => return Asked::answered(Err(error)),
         };
-        let mut parked = waiting.pool.park(line_id.clone(), line, Arc::clone(&wire));
-        match (&mut parked.planned).await {
-            Ok(Planned::In { batch, ack }) => {
-                let attempt = BatchAttempt::planned(batch.name.clone(), line_id.clone());
+        let id = Arc::clone(&line_id);
+        let mut parked = waiting.pool.park(id, line, Arc::clone(&wire));
+        match parked.planned().await {
+            Some(Planned::In { batch, ack }) => {
+                let attempt = BatchAttempt::planned(batch.name.clone(), line_id.to_string());
                 // In the journal with all others of the order, before the order is sent.
                 sink.open().begin_in_batch(attempt, waiting.request);
                 parked.place.take_again();
                 drop(ack);
             }
-            Ok(Planned::Directly) => return Asked::Directly,
-            Ok(Planned::Failed(failed)) => return Asked::answered(Err(failed.into_error())),
-            Err(_) => return Asked::answered(Err(is_gone())),
+            Some(Planned::Directly) => return Asked::Directly,
+            Some(Planned::Failed(failed)) => return Asked::answered(Err(failed.into_error())),
+            None => return Asked::answered(Err(is_gone())),
         }
-        let delivery = (&mut parked.result).await;
-        match delivery.ok().and_then(Delivery::read) {
-            Some(LineOutcome::Response(response, times)) => {
+        match parked.outcome().await {
+            Some(LineOutcome::Response(answer)) => {
+                let LineAnswer { response, times } = *answer;
                 sink.open()
                     .batch_answered(times.batch, times.submitted, times.ended);
                 drop(parked);
@@ -95,10 +96,12 @@ fn batch_api(model: &dyn ChatModel) -> Result<Arc<dyn BatchWire>, ModelError> {
 }
 
 /// `None`: there is no journal.
-fn line_id<'o>(waiting: &BatchAsking<'_>, sink: &mut impl AttemptSinkExt<'o>) -> Option<String> {
+fn line_id<'o>(waiting: &BatchAsking<'_>, sink: &mut impl AttemptSinkExt<'o>) -> Option<Arc<str>> {
     let recorder = waiting.pool.recorder()?;
     let conversation = sink.open().journal_key.as_ref()?.conversation.clone();
-    Some(recorder.line(&conversation, waiting.request, waiting.names))
+    let names = waiting.target.names(waiting.request);
+    let line = recorder.line(&conversation, waiting.request, names);
+    Some(line.into())
 }
 
 /// The map ends, and with it the batch's future.

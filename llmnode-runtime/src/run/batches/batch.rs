@@ -28,11 +28,11 @@ pub(super) struct Batch {
     /// Until it has ended.
     pub(super) in_queue: Option<InQueue>,
     /// Its lines without a result, by id.
-    pub(super) waiting: HashMap<String, Waiting>,
+    pub(super) waiting: HashMap<Arc<str>, Waiting>,
     /// Of `left`, if an earlier process sent it.
     pub(super) place: Option<usize>,
     /// Ids in the order of the lines: a refusal may name them by number.
-    pub(super) order: Vec<String>,
+    pub(super) order: Vec<Arc<str>>,
     /// Its time is over: if it was cancelled, then for that.
     pub(super) is_late: bool,
     /// Whether a result was not read, or a call was dropped before its result came. Then the batch stays open in the journal and
@@ -50,7 +50,7 @@ impl Batch {
                 batch: Arc::new(BatchNames { name }),
                 ack,
             });
-            self.waiting.insert(one.id.clone(), one);
+            self.waiting.insert(Arc::clone(&one.id), one);
         }
         if self.is_late && self.pool.api.at_once {
             self.pool.ask_directly(self.waiting.keys());
@@ -123,9 +123,9 @@ pub(super) async fn wait_for_quiet(pool: &BatchPool, before: usize) {
     .await;
 }
 
-pub(super) fn by_id(waiting: Vec<Waiting>) -> HashMap<String, Waiting> {
+pub(super) fn by_id(waiting: Vec<Waiting>) -> HashMap<Arc<str>, Waiting> {
     waiting
         .into_iter()
-        .map(|one| (one.id.clone(), one))
+        .map(|one| (Arc::clone(&one.id), one))
         .collect()
 }

@@ -126,7 +126,7 @@ impl Group {
         let mut lines = Vec::with_capacity(count);
         for line in self.waiting.drain(..count) {
             lines.push(OrderLine {
-                id: line.waiting.id.clone(),
+                id: Arc::clone(&line.waiting.id),
                 body: line.body,
             });
             waiting.push(line.waiting);

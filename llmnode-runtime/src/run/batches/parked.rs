@@ -28,10 +28,17 @@ pub(super) struct BatchNames {
 
 /// The outcome of a line, for its call.
 pub(super) enum LineOutcome {
-    Response(LineResponse, BatchTimes),
+    /// Boxed, since every call that waits has room for it.
+    Response(Box<LineAnswer>),
     Failed(Failed),
     /// The request parks again, in the same attempt.
     Again,
+}
+
+/// The response to a line, and when its batch was asked and answered.
+pub(super) struct LineAnswer {
+    pub(super) response: LineResponse,
+    pub(super) times: BatchTimes,
 }
 
 /// An outcome on its way to its call.
@@ -157,7 +164,7 @@ impl Failed {
 
 /// The batch's end of a request that waits.
 pub(super) struct Waiting {
-    pub(super) id: String,
+    pub(super) id: Arc<str>,
     pub(super) place: Arc<ParkedSlot>,
     pub(super) planned: Option<oneshot::Sender<Planned>>,
     pub(super) result: oneshot::Sender<Delivery>,
@@ -200,8 +207,24 @@ impl Waiting {
 /// The call's end of a request that waits.
 pub(super) struct Parked {
     pub(super) place: Arc<ParkedSlot>,
-    pub(super) planned: oneshot::Receiver<Planned>,
+    /// `None`: it was told.
+    pub(super) planned: Option<oneshot::Receiver<Planned>>,
     pub(super) result: oneshot::Receiver<Delivery>,
+}
+
+impl Parked {
+    /// Whether the request is part of an order. `None`: the batch's end is gone.
+    pub(super) async fn planned(&mut self) -> Option<Planned> {
+        // Taken, since the call has no use for it while it waits for the result.
+        let planned = self.planned.take()?;
+        planned.await.ok()
+    }
+
+    /// What came of its line. `None`: the batch's end is gone.
+    pub(super) async fn outcome(&mut self) -> Option<LineOutcome> {
+        let delivery = (&mut self.result).await;
+        delivery.ok()?.read()
+    }
 }
 
 impl Drop for Parked {

@@ -61,14 +61,14 @@ struct State {
     /// By the id of a line, the place of its batch in `left`.
     left_lines: HashMap<String, usize>,
     /// Lines that were sent again, since others of their order were refused.
-    refused: HashSet<String>,
+    refused: HashSet<Arc<str>>,
     /// What batches say of themselves, for the progress.
     under_way: usize,
     last_parked: Option<Instant>,
     is_over: bool,
     has_sent: bool,
     /// The ids of lines whose batch did not end in time: these requests alone are asked directly.
-    direct: HashSet<String>,
+    direct: HashSet<Arc<str>>,
 }
 
 /// Whose queue it is.
@@ -243,22 +243,22 @@ impl BatchPool {
     }
 
     /// Of lines whose order was refused for others: those to which it happened before.
-    pub(super) fn refused_before(&self, mut ids: Vec<String>) -> Vec<String> {
+    pub(super) fn refused_before(&self, mut ids: Vec<Arc<str>>) -> Vec<Arc<str>> {
         let state = &mut *self.lock();
-        ids.retain(|id| !state.refused.insert(id.clone()));
+        ids.retain(|id| !state.refused.insert(Arc::clone(id)));
         ids
     }
 
     /// The batch of these lines did not end in time: when their requests park again, they are asked directly. Requests of other
     /// batches are not, since they would cost the full price for nothing.
-    pub(super) fn ask_directly<'i>(&self, ids: impl Iterator<Item = &'i String>) {
+    pub(super) fn ask_directly<'i>(&self, ids: impl Iterator<Item = &'i Arc<str>>) {
         self.lock().direct.extend(ids.cloned());
     }
 
     /// Parks a request. What an earlier process ordered is attached to that batch.
     pub(super) fn park(
         self: &Arc<Self>,
-        id: String,
+        id: Arc<str>,
         line: BatchLine,
         wire: Arc<dyn BatchWire>,
     ) -> Parked {
@@ -267,7 +267,7 @@ impl BatchPool {
         let (result_to, result) = oneshot::channel();
         let parked = Parked {
             place: Arc::clone(&place),
-            planned,
+            planned: Some(planned),
             result,
         };
         let waiting = Waiting {
@@ -279,7 +279,7 @@ impl BatchPool {
         let now = self.clock.now();
         let state = &mut *self.lock();
         state.last_parked = Some(now);
-        if let Some(place) = state.left_lines.remove(&waiting.id) {
+        if let Some(place) = state.left_lines.remove(&*waiting.id) {
             let left = &mut state.left[place];
             left.wire.get_or_insert(wire);
             left.attached.push(waiting);

@@ -10,7 +10,7 @@ use llmnode_model::batch::{BatchStatus, LineResult, MissingLines};
 use llmnode_model::{Category, Group, ModelError, Retry};
 
 use super::batch::Batch;
-use super::parked::{BatchTimes, Failed, FailedCost, LineOutcome};
+use super::parked::{BatchTimes, Failed, FailedCost, LineAnswer, LineOutcome};
 
 /// Results that cannot be read are asked for so often at least, even when the time of the batch is over.
 const READINGS: u32 = 4;
@@ -101,8 +101,8 @@ impl Batch {
         while !self.has_nobody()
             && let Some((id, result)) = results.next().await?
         {
-            let Some((id, line)) = self.waiting.remove_entry(&id) else {
-                if delivered.contains(&id) {
+            let Some((id, line)) = self.waiting.remove_entry(&*id) else {
+                if delivered.contains(&*id) {
                     tracing::warn!(target: "llmnode::batch", batch = self.id, line = id, "a second result of the same line is left out");
                 }
                 continue;
@@ -122,14 +122,14 @@ impl Batch {
     fn outcome(&self, result: LineResult, ended: SystemTime) -> LineOutcome {
         let id = &self.id;
         match result {
-            LineResult::Response(response) => LineOutcome::Response(
-                response,
-                BatchTimes {
+            LineResult::Response(response) => {
+                let times = BatchTimes {
                     batch: id.clone(),
                     submitted: self.submitted,
                     ended: Some(ended),
-                },
-            ),
+                };
+                LineOutcome::Response(Box::new(LineAnswer { response, times }))
+            }
             LineResult::Expired => LineOutcome::Failed(Failed::new(
                 Category::Timeout,
                 format!("the batch {id} expired before this request was answered"),

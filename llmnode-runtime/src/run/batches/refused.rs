@@ -1,5 +1,7 @@
 //! A batch that was refused as a whole, after its creation.
 
+use std::sync::Arc;
+
 use llmnode_model::Category;
 use llmnode_model::batch::BatchRefusal;
 
@@ -29,7 +31,7 @@ impl Batch {
             return self.fail_all(&failed);
         }
         // Those that were refused with others before would go round for ever.
-        let ids: Vec<String> = self.waiting.keys().cloned().collect();
+        let ids: Vec<Arc<str>> = self.waiting.keys().cloned().collect();
         for id in self.pool.refused_before(ids) {
             if let Some(line) = self.waiting.remove(&id) {
                 line.ends(LineOutcome::Failed(failed.clone()));
@@ -44,7 +46,7 @@ impl Batch {
         let message =
             format!("{message}; start the map again with the same journal to send it again");
         let failed = Failed::new(Category::Paused, message, FailedCost::Unsent);
-        let ids: Vec<String> = self.waiting.keys().cloned().collect();
+        let ids: Vec<Arc<str>> = self.waiting.keys().cloned().collect();
         for id in self.pool.refused_before(ids) {
             if let Some(line) = self.waiting.remove(&id) {
                 line.ends(LineOutcome::Failed(failed.clone()));

@@ -48,7 +48,7 @@ pub(super) async fn new_batch(pool: Arc<BatchPool>, order: NewOrder) {
     } = order;
     let name = recorder.batch_name();
     let expires_after = pool.api.within.saturating_add(FILES_KEPT).as_secs();
-    let ids: Vec<String> = lines.iter().map(|line| line.id.clone()).collect();
+    let ids: Vec<Arc<str>> = lines.iter().map(|line| Arc::clone(&line.id)).collect();
     let count = lines.len();
     pool.batch_begins();
     recorder.record(&RunEvent::BatchPlanned {
@@ -122,7 +122,10 @@ async fn create(
     order: &BatchOrder,
 ) -> Result<String, Failed> {
     let planned = SystemTime::now();
-    let line = order.lines.first().map(|line: &OrderLine| line.id.clone());
+    let line = order
+        .lines
+        .first()
+        .map(|line: &OrderLine| line.id.to_string());
     let lines = order.lines.len();
     let unsent = |error: ModelError| Failed::of_error(&error, FailedCost::Unsent);
     let file = wire.upload(order).await.map_err(unsent)?;

@@ -6,6 +6,8 @@
 //! what an earlier turn of the chat has paid for, and only then is it asked whether
 //! more is due.
 
+use std::sync::Arc;
+
 use super::ModelAttempts;
 use crate::error::NodeError;
 use crate::ledger::{Compaction, CompactionStep, RunEvent};
@@ -33,15 +35,15 @@ impl ModelAttempts<'_, '_> {
     }
 
     /// The fingerprint of the turn's first request. `None`: there is no journal.
-    pub(super) fn turn_name(&mut self) -> Option<String> {
+    pub(super) fn turn_name(&mut self) -> Option<Arc<str>> {
         let journal = self.journal.as_mut()?;
         let recorder = self.plan.context.call.recorder()?;
         let request = &self.request;
         let target = &self.target;
         let name = journal
             .turn
-            .get_or_insert_with(|| recorder.name(request, target.names(request)));
-        Some(name.clone())
+            .get_or_insert_with(|| recorder.name(request, target.names(request)).into());
+        Some(Arc::clone(name))
     }
 
     /// Compacts the conversation if it is time. The journal has it before the

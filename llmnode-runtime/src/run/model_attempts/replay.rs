@@ -48,9 +48,9 @@ impl ModelAttempts<'_, '_> {
         let target = &self.target;
         let name = journal
             .turn
-            .get_or_insert_with(|| recorder.name(request, target.names(request)))
-            .clone();
-        let conversation = journal.conversation.clone();
+            .get_or_insert_with(|| recorder.name(request, target.names(request)).into());
+        let name = Arc::clone(name);
+        let conversation = Arc::clone(&journal.conversation);
         loop {
             let Some((answer, usage)) = recorder.answer(&conversation, &name) else {
                 return Ok(Replay::Ask(Some(Box::new(JournalKey {

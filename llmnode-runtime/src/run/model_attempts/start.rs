@@ -1,6 +1,8 @@
 //! Where the attempts of a call begin: the model, the request as its settings make
 //! it, and the conversation in the journal.
 
+use std::sync::Arc;
+
 use llmnode_model::ext::BudgetedRetries;
 use llmnode_model::{ChatModel, Message, Request};
 
@@ -130,7 +132,7 @@ impl ModelAttempts<'_, '_> {
 /// The conversation of a request, as the journal knows it.
 #[derive(Default)]
 struct Journaled {
-    conversation_id: Option<Box<str>>,
+    conversation_id: Option<Arc<str>>,
     keys: Option<Box<ReplayKeys>>,
 }
 
@@ -145,10 +147,10 @@ fn journaled(plan: &CallPlan<'_>, request: &Request, target: &Target<'_>) -> Jou
         return Journaled::default();
     };
     if let Some(item) = context.item {
-        item.add_conversation(&found.conversation);
+        item.add_conversation(Arc::clone(&found.conversation));
     }
     Journaled {
-        conversation_id: found.root.map(String::into_boxed_str),
+        conversation_id: found.root,
         keys: Some(Box::new(ReplayKeys {
             conversation: found.conversation,
             turn: None,
