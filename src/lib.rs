@@ -571,7 +571,7 @@ pub use llmnode_macros::Action;
 /// |---|---|
 /// | by value, `&str`, `&[T]` | the model writes it; the type has serde's derives and `JsonSchema`, as `#[llm_output]` gives them. Its doc comment is its description, and attributes such as `#[serde(default)]` work |
 /// | `state: &World` | the state of the run, for nodes with `state = World` |
-/// | `cx: &Cx<'_, World>` | the [context](Cx), through which a tool calls other nodes |
+/// | `cx: &Cx<'_, World>` | the [context](Cx), through which a tool calls other nodes; `&Cx<'_, ()>` needs no state, and fits every node |
 ///
 /// | argument | default | |
 /// |---|---|---|

@@ -194,3 +194,34 @@ async fn a_thousand_agents_side_by_side_add_up() {
     let usage = run.ledger().total();
     assert_eq!((usage.requests, usage.total.unreported_calls), (2000, 0));
 }
+
+/// Says under which id it was called.
+#[tool]
+async fn called_as(cx: &Cx<'_, ()>) -> String {
+    cx.call_id().unwrap_or_default()
+}
+
+struct Garden;
+
+#[llm_node(prompt = "Call it.", tools = [CalledAs])]
+struct WithoutState;
+
+#[llm_node(prompt = "Call it.", tools = [CalledAs], state = Garden)]
+struct WithState;
+
+#[tokio::test]
+async fn a_tool_whose_context_has_no_state_fits_every_node() {
+    let model = ScriptedModel::new()
+        .reply(Reply::text("").call("called_as", json!({})))
+        .reply("Done.")
+        .reply(Reply::text("").call("called_as", json!({})))
+        .reply("Done.");
+    let run = Run::new(model.clone());
+    run.call(&WithoutState).await.unwrap();
+    run.with_state(Garden).call(&WithState).await.unwrap();
+    let requests = model.requests();
+    for request in [1, 3] {
+        let id = &requests[request].messages.last().unwrap().content;
+        assert!(id.ends_with("/call_1"), "{id}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use llmnode::{
     Category, DynNode, Exec, FinishReason, Flag, Invalid, Reply, Run, ScriptedModel, Settings,
-    llm_node, llm_output,
+    TokenUsage, llm_node, llm_output,
 };
 use serde_json::json;
 
@@ -204,4 +204,22 @@ async fn exact_on_raw_text_is_an_error_of_the_call() {
     );
     let error = run.call(&Say).exact(true).await.unwrap_err();
     assert_eq!(error.category(), Category::ConfigError);
+}
+
+/// A model that thinks unless it is told not to leaves no room for the answer.
+#[tokio::test]
+async fn a_limit_that_thoughts_used_up_is_said() {
+    let mut usage = TokenUsage::new(20, 50);
+    usage.reasoning = Some(48);
+    for answer in ["", "{\"stars\""] {
+        let cut = Reply::text(answer)
+            .usage(usage)
+            .finish(FinishReason::Length);
+        let run = Run::new(ScriptedModel::new().reply(cut));
+        let error = run.call(&RATE).max_tokens(50).await.unwrap_err();
+        assert_eq!(error.category(), Category::TruncatedOutput);
+        let said = "(max_tokens = 50; raise it or ask for a shorter answer); thoughts took 48 of the 50 tokens: \
+                    set reasoning = \"off\", or allow for them";
+        assert!(error.to_string().contains(said), "{error}");
+    }
 }

@@ -187,7 +187,8 @@ fn exec(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
             quote_spanned!(end_spans(ty).0=> (&&&#private::CloneProbe(&self.#name)).__cloned())
         }
         Parameter::State(_) => generated!(#private::Cx::state(__cx)),
-        Parameter::Context(_) => generated!(__cx),
+        Parameter::Context(Some(_)) => generated!(__cx),
+        Parameter::Context(None) => generated!(&#private::Cx::with_state(__cx, &())),
     });
     // The compiler reports an error type that cannot be passed to the model at this span.
     let (at, end) = match &signature.output {
@@ -205,7 +206,7 @@ fn exec(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
         }
         ReturnType::Type(..) => generated!(::core::result::Result::Ok(#call)),
     };
-    let uses_context = model.parameters.iter().any(|one| one.state().is_some());
+    let uses_context = model.parameters.iter().any(|one| !one.is_argument());
     let cx = if uses_context {
         generated!(__cx)
     } else {

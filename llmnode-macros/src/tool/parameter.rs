@@ -18,15 +18,20 @@ pub(super) enum Parameter {
         by_reference: bool,
     },
     State(Type),
-    Context(Type),
+    /// `None`: `Cx<'_, ()>`, which reads no state, so the tool runs beside any.
+    Context(Option<Type>),
 }
 
 impl Parameter {
     pub(super) fn state(&self) -> Option<&Type> {
         match self {
-            Parameter::State(state) | Parameter::Context(state) => Some(state),
-            Parameter::Argument { .. } => None,
+            Parameter::State(state) | Parameter::Context(Some(state)) => Some(state),
+            Parameter::Argument { .. } | Parameter::Context(None) => None,
         }
+    }
+
+    pub(super) fn is_argument(&self) -> bool {
+        matches!(self, Parameter::Argument { .. })
     }
 }
 
@@ -73,7 +78,7 @@ enum Source {
         by_reference: bool,
     },
     State(Type),
-    Context(Type),
+    Context(Option<Type>),
 }
 
 /// By the type that is written: by value is the model's, by reference the
@@ -127,7 +132,7 @@ fn borrowed(written: &Type, reference: &TypeReference) -> syn::Result<Source> {
     }
     if is_named(path, "Cx") {
         // The compiler reports a missing type argument.
-        let state = last_type_argument(path).unwrap_or_else(|| parse_quote!(()));
+        let state = last_type_argument(path).filter(|state| !is_unit(state));
         return Ok(Source::Context(state));
     }
     match misplaced(path) {
@@ -208,4 +213,8 @@ fn context_by_value(ty: &mut Type, errors: &mut Errors) -> bool {
 /// `World` of `Cx<'_, World>`.
 fn last_type_argument(path: &Path) -> Option<Type> {
     type_arguments(path).last().copied().cloned()
+}
+
+fn is_unit(ty: &Type) -> bool {
+    matches!(bare(ty), Type::Tuple(tuple) if tuple.elems.is_empty())
 }

@@ -4,7 +4,7 @@
 //! was sent a guess.
 
 use llmnode_model::ext::{AnswerLimit, LimitSetter};
-use llmnode_model::{Category, Group, Request, Retry};
+use llmnode_model::{Category, Group, Request, Retry, TokenUsage};
 
 use super::policy::{AttemptView, Change, Next, Policy, RequestPlan};
 use crate::ledger::AttemptKind;
@@ -28,7 +28,7 @@ impl Policy for CutAnswer {
     fn received(&self, response: &Response, attempt: &mut AttemptView<'_>) -> Option<Next> {
         let is_cut = response.was_stopped && response.padding == 0;
         if response.round.is_some() && is_cut {
-            return Some(Next::GiveUp(truncated(attempt.request, response.limit)));
+            return Some(Next::GiveUp(truncated(attempt, response.limit)));
         }
         None
     }
@@ -54,25 +54,28 @@ impl Policy for CutAnswer {
         if !counts_as_cut {
             return None;
         }
-        let failure = cut_failure(response, attempt.request);
+        let failure = cut_failure(response, attempt);
         Some(Next::Adapt(Change::Failure(failure)))
     }
 }
 
 /// Shows where the answer was, since a loop without an end is not mended by a higher limit.
-pub(super) fn cut_failure(response: &Response, request: &Request) -> Failure {
-    let failure = truncated(request, response.limit);
+pub(super) fn cut_failure(response: &Response, attempt: &AttemptView<'_>) -> Failure {
+    let failure = truncated(attempt, response.limit);
     let message = format!("{}; {}", failure.message, end(&response.text));
     Failure { message, ..failure }
 }
 
 /// Says whose limit it was. A default that can rise does, once a call, and counts
 /// as a refusal that the handle learns from.
-pub(super) fn truncated(request: &Request, limit: Option<AnswerLimit>) -> Failure {
-    let whose = whose_limit(request, limit);
-    let message = format!("the answer stopped at the length limit ({whose})");
+pub(super) fn truncated(attempt: &AttemptView<'_>, limit: Option<AnswerLimit>) -> Failure {
+    let whose = whose_limit(attempt.request, limit);
+    let mut message = format!("the answer stopped at the length limit ({whose})");
+    if let Some(thoughts) = usage(attempt).and_then(most_of_it_thoughts) {
+        message += &thoughts;
+    }
     let failure = Failure::new(Category::TruncatedOutput, message);
-    if limit.is_some_and(|limit| limit.rises) && !request.raised {
+    if limit.is_some_and(|limit| limit.rises) && !attempt.request.raised {
         return Failure {
             retry: Some(Retry::Adapted),
             raises_limit: true,
@@ -99,4 +102,18 @@ fn whose_limit(request: &Request, limit: Option<AnswerLimit>) -> String {
         }
         None => "the model's own; set max_tokens or ask for a shorter answer".to_owned(),
     }
+}
+
+/// What the provider reported, before and after the answer was validated.
+fn usage(attempt: &AttemptView<'_>) -> Option<TokenUsage> {
+    attempt.ended.usage.or_else(|| attempt.record?.usage)
+}
+
+/// Many models think unless they are told not to, and a limit that fits the answer then leaves no room for it.
+fn most_of_it_thoughts(usage: TokenUsage) -> Option<String> {
+    let thoughts = usage.reasoning?;
+    let all = usage.output?;
+    (thoughts > all / 2).then(|| {
+        format!("; thoughts took {thoughts} of the {all} tokens: set reasoning = \"off\", or allow for them")
+    })
 }

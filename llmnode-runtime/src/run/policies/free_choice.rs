@@ -36,7 +36,7 @@ impl Policy for FreeChoice {
         if response.is_cut() {
             return Some(Next::GiveUp(Failure {
                 retry: Some(Retry::Adapted),
-                ..cut_failure(response, attempt.request)
+                ..cut_failure(response, attempt)
             }));
         }
         Some(Next::AskAgain)

@@ -53,7 +53,7 @@ fn by_finish_reason(response: &Response, attempt: &AttemptView<'_>) -> Option<Fa
             if fills_the_window(&attempt.ended, attempt.request) {
                 return Some(window_is_full());
             }
-            Some(truncated(attempt.request, response.limit))
+            Some(truncated(attempt, response.limit))
         }
         _ if is_empty => {
             let violation = Violation::new("", "the answer was empty; an answer is required");
