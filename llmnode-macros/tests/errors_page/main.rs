@@ -1,5 +1,5 @@
-//! `docs/errors.md`, made of some of the pinned cases: `UPDATE=1 cargo test -p llmnode-macros --test errors_page` writes it
-//! anew. Only files are read, so this holds on any toolchain.
+//! `docs/errors.md`, made of some of the pinned cases, and the table of statuses in `docs/categories.md`:
+//! `UPDATE=1 cargo test -p llmnode-macros --test errors_page` writes both anew. Only files are read, so this holds on any toolchain.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "tests")]
 
@@ -125,6 +125,27 @@ fn cause_and_mend_are_sentences() {
     assert!(wrong.is_empty(), "one short sentence each, but {wrong:#?}");
 }
 
+/// The page on categories has the table between two comments.
+#[test]
+fn the_table_of_statuses_is_that_of_the_rules() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/categories.md");
+    let page = std::fs::read_to_string(&path).expect("the page");
+    let begin = "<!-- statuses -->\n";
+    let end = "<!-- /statuses -->\n";
+    let (before, rest) = page.split_once(begin).expect("where the table begins");
+    let (_, after) = rest.split_once(end).expect("where the table ends");
+    let table = providers::table();
+    let right = format!("{before}{begin}{table}{end}{after}");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&path, &right).expect("a file that can be written");
+        return;
+    }
+    assert!(
+        page == right,
+        "docs/categories.md is older than the rules; UPDATE=1 cargo test -p llmnode-macros --test errors_page"
+    );
+}
+
 #[test]
 fn the_page_is_that_of_the_cases() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/errors.md");
@@ -139,7 +160,7 @@ fn the_page_is_that_of_the_cases() {
     );
     let (guide, _) = page
         .split_once(page::LOOKED_UP_HEADING)
-        .expect("the tables, which are looked up");
+        .expect("the table, which is looked up");
     let words = guide.split_whitespace().count();
     assert!(
         words < 1_500,

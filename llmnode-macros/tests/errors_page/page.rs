@@ -8,6 +8,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
         "The prompt",
         &[
             "prompt/unknown_variable",
+            "prompt/unknown_variables",
             "prompt/state_path_misspelt",
             "prompt/double_braces_around_a_field",
             "prompt/list_field_without_filter",
@@ -47,11 +48,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ),
     (
         "Tools",
-        &[
-            "tools/name_of_the_function",
-            "tools/node_without_state",
-            "tools/set_by_a_function",
-        ],
+        &["tools/name_of_the_function", "tools/node_without_state"],
     ),
     (
         "Steps and flows",
@@ -79,6 +76,8 @@ const LOOKED_UP: &[&str] = &[
     "habits/stream_in_a_for_loop",
     "habits/system_message_of_a_call",
     "flow/flow_in_a_function",
+    "recover/fallback_without_state",
+    "tools/set_by_a_function",
 ];
 
 /// Above the table of these.
@@ -106,8 +105,7 @@ pub(crate) fn page(cases: &[Case]) -> Result<String, String> {
             )?;
         }
     }
-    page += &looked_up(cases)?;
-    Ok(page + &crate::providers::table())
+    Ok(page + &looked_up(cases)?)
 }
 
 /// A row each: what rustc prints, and what to write.

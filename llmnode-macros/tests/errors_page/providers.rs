@@ -1,19 +1,11 @@
-//! What providers and servers refuse, with which status, and what follows: from the rows that the rules are tested with.
+//! `docs/categories.md`: with which status each provider sends an error, from the rows that the rules are tested with.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use llmnode::{Category, Group};
+use llmnode::Category;
 use serde_json::Value;
 
 const ROWS: &str = include_str!("../../../crates/llmnode-http/src/http/errors.jsonl");
-
-pub(crate) const HEADING: &str = "## What providers refuse";
-
-const HEAD: &str = "
-llmnode finds the category of a provider's error by fields and texts of the response's body, in the order of \
-`crates/llmnode-http/src/http/rules.rs`. The status decides only if the body says nothing. This table shows under which \
-statuses each provider sends an error of a category. Some send errors with status 200, and these are found, too.
-";
 
 const COLUMNS: &[Category] = &[
     Category::ApiKeyError,
@@ -64,16 +56,9 @@ fn providers() -> BTreeMap<String, Statuses> {
 }
 
 pub(crate) fn table() -> String {
-    let heads = COLUMNS.iter().map(|category| {
-        let retried = if category.group() == Group::Transport {
-            "retried"
-        } else {
-            "not retried"
-        };
-        format!(" `{}`, {retried} |", category.as_str())
-    });
+    let heads = COLUMNS.iter().map(|category| format!(" `{category}` |"));
     let mut table = format!(
-        "\n{HEADING}\n{HEAD}\n| |{}\n|{}\n",
+        "| |{}\n|{}\n",
         heads.collect::<String>(),
         "---|".repeat(COLUMNS.len() + 1)
     );

@@ -1,5 +1,5 @@
 // Cause: a variable of the prompt calls a method.
-// Mend: write `{n}`, and declare `with(n = self.items.len())`.
+// Mend: write `{n}`, and declare `with(n = self.items.len())` in the node's attribute.
 // Token: items.len()
 use llmnode::prelude::*;
 

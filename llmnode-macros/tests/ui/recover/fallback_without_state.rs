@@ -1,5 +1,5 @@
 // Cause: the node has a state, and the fallback does not take it.
-// Mend: take it between the node and the error: `fn(&Rate, &World, &NodeError)`.
+// Mend: let the fallback take the state between the node and the error: `fn(&Rate, &World, &NodeError)`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", output = u8, state = World, fallback = middle)]

@@ -1,5 +1,5 @@
 // Cause: an event of a stream is not a `Result`.
-// Mend: drop the `?`; only `finish` can fail.
+// Mend: drop the `?`; only `finish` and `report` can fail.
 #![allow(unused)]
 
 use llmnode::prelude::*;
