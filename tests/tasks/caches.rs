@@ -6,7 +6,6 @@ use llmnode::{CacheLost, CallReport};
     system = "{state.rules}",
     prompt = "Which desk does this letter go to?\n{letter:fence}",
     state = Office,
-    max_tokens = 200,
 )]
 struct Sort<'a> {
     letter: &'a str,

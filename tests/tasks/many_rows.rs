@@ -15,11 +15,17 @@ enum Topic {
     prompt = "What is this letter about?\n{letter:fence}",
     output = Topic,
     retries = 1,
+    reasoning = "off", // most models think if they are not told, and `max_tokens` counts thoughts
     max_tokens = 50,
     deadline = 60s,
 )]
 struct Sort<'a> {
     letter: &'a str,
+}
+
+/// A limit of money needs prices. The catalog has those of about 300 models.
+fn priced(model: impl ChatModel + 'static) -> Run {
+    Run::new(model).with_prices(Prices::catalog())
 }
 
 /// Sorts the letters for at most two dollars. The journal keeps each answer: the same command goes on after a crash.
@@ -41,12 +47,7 @@ async fn sort<'a>(
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let text = std::fs::read_to_string("letters.txt")?; // a letter a line
-    // Dollars for a million tokens of prompts, and of answers. `Prices::open` reads a list.
-    let prices = Prices::new().model(
-        std::env::var("OPENAI_MODEL")?,
-        Price::per_million(0.25, 2.0),
-    );
-    let run = Run::new(OpenAi::from_env()?).with_prices(prices);
+    let run = priced(OpenAi::from_env()?);
     for (letter, topic) in text
         .lines()
         .zip(sort(&run, text.lines(), Path::new("letters.journal")).await?)
@@ -64,27 +65,23 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 async fn a_second_process_asks_only_for_what_is_left() -> Result<(), Box<dyn std::error::Error>> {
     let journal = std::env::temp_dir().join(format!("many-rows-{}.journal", std::process::id()));
     let letters = ["The roof leaks!", "Your bill is wrong."];
-    let prices = || Prices::new().model("test", Price::per_million(0.25, 2.0));
 
-    // The first process is stopped by a key that is no longer valid. An output that is no object is asked for as a `value`.
-    let model = ScriptedModel::new().named("test").otherwise(|request| {
-        match request.messages[0].content.contains("roof") {
-            true => Reply::text(r#"{"value": "Repairs"}"#),
-            false => Reply::failure(Category::ApiKeyError),
-        }
-    });
-    let topics = sort(&Run::new(model).with_prices(prices()), letters, &journal).await?;
+    // The first process is stopped by a key that is no longer valid. Providers ask for objects, so a topic alone comes as a `value`.
+    let model = ScriptedModel::new()
+        .named("gpt-5.6-luna")
+        .otherwise(
+            |request| match request.messages[0].content.contains("roof") {
+                true => Reply::text(r#"{"value": "Repairs"}"#),
+                false => Reply::failure(Category::ApiKeyError),
+            },
+        );
+    let topics = sort(&priced(model.clone()), letters, &journal).await?;
     assert!(topics[0].is_ok() && topics[1].is_err());
 
     let model = ScriptedModel::new()
-        .named("test")
+        .named("gpt-5.6-luna")
         .reply(r#"{"value": "Billing"}"#);
-    let topics = sort(
-        &Run::new(model.clone()).with_prices(prices()),
-        letters,
-        &journal,
-    )
-    .await?;
+    let topics = sort(&priced(model.clone()), letters, &journal).await?;
     assert!(topics.iter().all(Result::is_ok));
     assert_eq!(model.requests().len(), 1);
     std::fs::remove_file(journal)?;

@@ -17,6 +17,7 @@ enum Topic {
     prompt = "What is this letter about?\n{letter:fence}",
     output = Topic,
     retries = 1,
+    reasoning = "off", // most models think if they are not told, and `max_tokens` counts thoughts
     max_tokens = 50,
 )]
 struct Sort<'a> {
