@@ -8,8 +8,10 @@ use serde_json::json;
 
 /// Pays money back to the customer.
 #[tool(require_approval)]
-fn refund(order: u32, euros: u32) -> String {
-    // Here you would call your payment service.
+fn refund(order: u32, euros: u32, cx: &Cx<'_, ()>) -> String {
+    // Here you would call your payment service. This key is the same on every repetition of the call: it pays once.
+    let key = cx.call_id().unwrap_or_default();
+    println!("{euros} euros for order {order}, once for the key {key}");
     format!("paid back {euros} euros for order {order}")
 }
 
@@ -23,7 +25,8 @@ struct Answer {
     letter: String,
 }
 
-/// Asks the model, or goes on with what a person has decided. `None`: a tool waits for a person, and the file has all.
+/// Asks the model, or goes on with what a person has decided. `None`: a tool waits for a person, and the file keeps the
+/// conversation.
 async fn answer(
     run: &Run,
     node: Answer,
@@ -62,8 +65,11 @@ async fn decide(run: &Run, yes: bool, file: &Path) -> Result<Option<String>, Box
         };
         paused = paused.decide(&call.id, approval)?;
     }
-    std::fs::remove_file(file)?; // first, so that nothing is paid twice; a crash here loses the decision
-    answer(run, node, Some(paused), file).await
+    let answer = answer(run, node, Some(paused), file).await?;
+    if answer.is_some() {
+        std::fs::remove_file(file)?; // last: after a failure or a crash, decide again
+    }
+    Ok(answer)
 }
 
 /// `cargo run -- "My lamp arrived broken. Order 17."`, then `cargo run -- yes` or `cargo run -- no`.
