@@ -20,8 +20,8 @@ struct Sort<'a> {
 /// Two providers, and a server on this machine.
 fn run() -> Result<Run, NodeError> {
     let local = OpenAi::llama_cpp().model("any").build()?; // http://localhost:8080/v1
-    let run = Run::new(Anthropic::from_env()?) // ANTHROPIC_API_KEY, ANTHROPIC_MODEL
-        .model("spare", OpenAi::from_env()?) // OPENAI_API_KEY, OPENAI_MODEL
+    let run = Run::new(Anthropic::from_env()?) // reads ANTHROPIC_API_KEY, ANTHROPIC_MODEL
+        .model("spare", OpenAi::from_env()?) // reads OPENAI_API_KEY, OPENAI_MODEL
         .model("local", local);
     Ok(run)
 }

@@ -34,7 +34,7 @@ async fn read(run: &Run, text: &str) -> Result<Invoice, NodeError> {
 
 #[tokio::main]
 async fn main() -> Result<(), NodeError> {
-    let run = Run::new(OpenAi::from_env()?); // OPENAI_API_KEY, OPENAI_MODEL, OPENAI_BASE_URL
+    let run = Run::new(OpenAi::from_env()?); // reads OPENAI_API_KEY, OPENAI_MODEL, OPENAI_BASE_URL
     let invoice = read(
         &run,
         "Invoice 007: two chairs at 60 euros each, to be paid within 14 days.",

@@ -22,7 +22,7 @@ impl Ticket {
     output = Ticket, state = Shop,
     retries = 2, // up to two more requests after a bad answer
 )]
-struct Sort { letter: String }
+struct Sort { letter: String } // `fence` shows the model where this text ends
 
 #[tokio::test]
 async fn an_unknown_team_is_corrected() -> Result<(), NodeError> {
