@@ -41,16 +41,20 @@ async fn sort(State(run): State<Run>, letter: String) -> Result<Json<Ticket>, St
 
 /// 4xx: the client has to change the letter. 502 to 504: it can ask again later. 500: the operator has to act.
 fn status(category: Category) -> StatusCode {
+    use Category::*;
     match category {
-        Category::ContextLengthError => StatusCode::PAYLOAD_TOO_LARGE,
-        Category::Refusal | Category::ContentFilter => StatusCode::UNPROCESSABLE_ENTITY,
-        Category::RateLimitError | Category::QuotaError | Category::LimitExceeded => {
-            StatusCode::SERVICE_UNAVAILABLE
-        }
-        Category::ServerError | Category::Network | Category::SchemaError => {
+        ContextLengthError => StatusCode::PAYLOAD_TOO_LARGE,
+        Refusal | ContentFilter => StatusCode::UNPROCESSABLE_ENTITY,
+        RateLimitError | QuotaError | LimitExceeded => StatusCode::SERVICE_UNAVAILABLE,
+        ServerError | Network => StatusCode::BAD_GATEWAY,
+        Timeout => StatusCode::GATEWAY_TIMEOUT,
+        // There was an answer, and it cannot be used, even after the retries.
+        SchemaError | ValidationError | EmptyResponse | TruncatedOutput | BadResponse => {
             StatusCode::BAD_GATEWAY
         }
-        Category::Timeout => StatusCode::GATEWAY_TIMEOUT,
+        // Only with tools that wait for a person, and with chats.
+        Paused => StatusCode::ACCEPTED,
+        Conflict => StatusCode::CONFLICT,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
@@ -94,5 +98,19 @@ mod tests {
         let model = ScriptedModel::new().reply(Reply::failure(Category::ApiKeyError));
         let answer = answered(model).await;
         assert_eq!(answer, (StatusCode::INTERNAL_SERVER_ERROR, String::new()));
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_cannot_be_used_is_no_fault_of_the_client() {
+        let cut = Reply::text(r#"{"team": "Rep"#).finish_reason("length");
+        let page_of_a_proxy = Reply::failure(Category::BadResponse);
+        for model in [
+            ScriptedModel::new().script(["", "", ""]), // empty, also after two retries
+            ScriptedModel::new().reply(cut),
+            ScriptedModel::new().reply(page_of_a_proxy),
+        ] {
+            let answer = answered(model).await;
+            assert_eq!(answer, (StatusCode::BAD_GATEWAY, String::new()));
+        }
     }
 }

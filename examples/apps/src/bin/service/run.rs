@@ -7,7 +7,7 @@ use std::time::Duration;
 use llmnode::prelude::*;
 use llmnode::{CallRecord, CallReport, Cost, Exec};
 
-/// The run of the whole service.
+/// The run of the whole service. Its prices are made up; `Prices::catalog()` has real ones.
 pub fn run(model: impl ChatModel + 'static, bill: Bill) -> Run {
     let name = model.model().unwrap_or("stub").to_owned();
     Run::new(model)

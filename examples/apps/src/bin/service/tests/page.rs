@@ -321,6 +321,11 @@ fn the_page_begins_with_the_small_service() {
     let (_, program) = page.split_once("```rust,ignore\n").unwrap();
     let (program, _) = program.split_once("```\n").unwrap();
     assert_eq!(program, include_str!("../../small_service.rs"));
+    for &category in Category::ALL {
+        let is_operators = status_of(category).0 == StatusCode::INTERNAL_SERVER_ERROR;
+        let is_named = program.contains(&format!("{category:?}"));
+        assert!(is_operators || is_named, "{category} has its status there");
+    }
 }
 
 /// The table of categories, too.
