@@ -49,6 +49,23 @@ fn has_content(call: &CallEntry) -> bool {
     has_requests || !call.exchanges.is_empty()
 }
 
+/// A call, and the calls below it. `children`: of the calls that are not there yet, so that those of an id that two calls have are
+/// written once.
+fn add_rows<'d>(
+    call: &'d CallEntry,
+    depth: usize,
+    children: &mut HashMap<CallId, Vec<&'d CallEntry>>,
+    rows: &mut Vec<Row<'d>>,
+) {
+    rows.push(Row::Call(call, depth));
+    // Nothing nests deeper in a run; a file may say so all the same.
+    if depth < 64 {
+        for child in children.remove(&call.id).unwrap_or_default() {
+            add_rows(child, depth + 1, children, rows);
+        }
+    }
+}
+
 impl<'d> View<'d> {
     pub(crate) fn of(document: &'d Document) -> Self {
         let tools = document
@@ -129,31 +146,22 @@ impl<'d> View<'d> {
             }
         }
         let mut outer = outer.into_iter().peekable();
+        let mut children = self.children.clone();
         let mut rows = Vec::new();
         for step in self.steps {
             while let Some(call) = outer.next_if(|call| call.started_unix_ms < step.started_unix_ms)
             {
-                self.call_rows(call, 0, &mut rows);
+                add_rows(call, 0, &mut children, &mut rows);
             }
             rows.push(Row::Step(step));
             of_step
                 .remove(&step.number)
                 .unwrap_or_default()
                 .into_iter()
-                .for_each(|call| self.call_rows(call, 1, &mut rows));
+                .for_each(|call| add_rows(call, 1, &mut children, &mut rows));
         }
-        outer.for_each(|call| self.call_rows(call, 0, &mut rows));
+        outer.for_each(|call| add_rows(call, 0, &mut children, &mut rows));
         rows
-    }
-
-    fn call_rows(&self, call: &'d CallEntry, depth: usize, rows: &mut Vec<Row<'d>>) {
-        rows.push(Row::Call(call, depth));
-        // Nothing nests deeper in a run; a file may say so all the same.
-        if depth < 64 {
-            for child in self.children.get(&call.id).into_iter().flatten() {
-                self.call_rows(child, depth + 1, rows);
-            }
-        }
     }
 
     pub(crate) fn outer_flows(&self) -> impl Iterator<Item = &'d FlowEntry> {

@@ -59,6 +59,29 @@ fn what_was_written_is_read() {
     }
 }
 
+/// Each of two calls with the same id would have all that is below that id, at every depth.
+#[test]
+fn calls_of_one_id_do_no_harm() {
+    let mut recording = recording("figures");
+    let model = recording["calls"][0].clone();
+    let id = |level: u64| json!(format!("0123456789abcdef-{level}"));
+    let mut calls = Vec::new();
+    for number in 0..=120_u64 {
+        let level = number.div_ceil(2);
+        let mut call = model.clone();
+        call["number"] = json!(number + 1);
+        call["id"] = id(level);
+        call["step"] = Value::Null;
+        call["parent"] = match level {
+            0 => Value::Null,
+            _ => id(level - 1),
+        };
+        calls.push(call);
+    }
+    recording["calls"] = json!(calls);
+    assert!(page(&recording).len() < 16 << 20);
+}
+
 /// Files come from elsewhere, so figures may be of any size.
 #[test]
 fn any_figure_is_shown() {
