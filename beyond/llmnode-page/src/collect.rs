@@ -12,9 +12,10 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use llmnode_flow::flow::{Outline, Position};
-use llmnode_runtime::ext::{PositionExt, RunEvent, RunSetup};
+use llmnode_runtime::ext::{JournalForm, PositionExt, RunEvent, RunSetup};
 use llmnode_runtime::{
-    AttemptId, AttemptRecord, CallId, CallInfo, CallRecord, Category, Request, Usage,
+    AttemptId, AttemptRecord, CallId, CallInfo, CallRecord, Category, FailedTry, Flag, Request,
+    ToolRecord, Usage,
 };
 
 use crate::conversation::Conversation;
@@ -641,11 +642,31 @@ impl Collected {
                 .map(|one| self.texts.keep(&one.path))
                 .collect();
         }
-        call.record = Some(Arc::clone(record));
+        call.record = Some(Arc::new(self.without_texts(record)));
         call.error = error;
         call.exchanges = conversation.exchanges;
         self.texts.bytes += weight(&call);
         self.calls.push_back(call);
+    }
+
+    /// Texts are in the exchanges, and labels beside the record, both without secrets.
+    fn without_texts(&self, record: &CallRecord) -> CallRecord {
+        let mut kept = record.for_journal();
+        kept.labels.clear();
+        kept.attempts = record
+            .attempts
+            .iter()
+            .map(JournalForm::for_journal)
+            .collect();
+        for one in &mut kept.failed_tries {
+            one.message.clear();
+        }
+        let of_attempts = kept.attempts.iter_mut();
+        let tools = of_attempts.flat_map(|attempt| &mut attempt.tools);
+        for tool in tools.chain(&mut kept.resumed_tools) {
+            tool.id = self.texts.id(&tool.id);
+        }
+        kept
     }
 
     /// What has ended first goes first, then what began first and goes on, and what was offered last: the newest is always kept.
@@ -715,11 +736,34 @@ fn step_size(step: &StepEntry) -> usize {
 }
 
 fn weight(call: &CallEntry) -> usize {
-    let attempts = call
-        .record
-        .as_ref()
-        .map_or(0, |record| record.attempts.len());
-    size_of::<CallEntry>() + size_of::<CallRecord>() + attempts * size_of::<AttemptRecord>()
+    size_of::<CallEntry>() + call.record.as_deref().map_or(0, record_weight)
+}
+
+fn record_weight(record: &CallRecord) -> usize {
+    let changed = record.changed_since_pause.iter();
+    size_of::<CallRecord>()
+        + record.failed_tries.len() * size_of::<FailedTry>()
+        + changed.map(|name| text_weight(name)).sum::<usize>()
+        + record.attempts.iter().map(attempt_weight).sum::<usize>()
+        + record.resumed_tools.iter().map(tool_weight).sum::<usize>()
+}
+
+fn attempt_weight(attempt: &AttemptRecord) -> usize {
+    let of_server = [&attempt.model, &attempt.finish_reason, &attempt.request_id];
+    let lists = attempt.refused.iter().chain(&attempt.narrowed);
+    let texts = of_server.into_iter().flatten().chain(lists);
+    size_of::<AttemptRecord>()
+        + texts.map(|text| text_weight(text)).sum::<usize>()
+        + attempt.flags.len() * size_of::<Flag>()
+        + attempt.tools.iter().map(tool_weight).sum::<usize>()
+}
+
+fn tool_weight(tool: &ToolRecord) -> usize {
+    size_of::<ToolRecord>() + tool.id.len() + tool.name.len() + tool.outcome.len()
+}
+
+fn text_weight(text: &str) -> usize {
+    size_of::<String>() + text.len()
 }
 
 fn content(call: &CallEntry) -> usize {
@@ -834,6 +878,7 @@ mod tests {
     use llmnode_model::ext::Redactor;
     use llmnode_model::internal::Ids;
     use llmnode_runtime::{Message, Request};
+    use serde_json::json;
 
     use super::*;
 
@@ -879,6 +924,61 @@ mod tests {
         assert!(exchanges.len() > 1_000 && document.totals.left_out > 0);
         let held: usize = exchanges.iter().map(crate::conversation::size).sum();
         assert!(collected.texts.bytes >= held && collected.texts.bytes < held + (1 << 20));
+    }
+
+    fn held(collected: &Collected) -> usize {
+        let attempts = collected
+            .calls
+            .iter()
+            .filter_map(|call| call.record.as_deref())
+            .flat_map(|record| &record.attempts);
+        let mut held = 0;
+        for attempt in attempts {
+            held += attempt.answer.as_ref().map_or(0, String::len) + attempt.message.len();
+            held += attempt
+                .tools
+                .iter()
+                .map(|tool| tool.id.len())
+                .sum::<usize>();
+        }
+        held
+    }
+
+    /// Whose record has what others keep: the whole answers, and ids of tools that a server made up.
+    #[test]
+    fn what_records_hold_is_counted() {
+        for with_content in [false, true] {
+            let mut collected = Collected::new(Texts::new(Redactor::default(), 0));
+            collected.with_content = with_content;
+            let mut ids = Ids::default();
+            for _ in 0..2_000 {
+                let id = ids.next();
+                began(&mut collected, id);
+                let record = Arc::new(record_with_long_texts(id));
+                collected.attempt_ended(&record.attempts[0]);
+                collected.call_ended(&record, None);
+                collected.make_room();
+            }
+            assert!(held(&collected) <= MEMORY, "{}", held(&collected));
+            assert!(collected.texts.bytes <= MEMORY);
+        }
+    }
+
+    fn record_with_long_texts(id: CallId) -> CallRecord {
+        let tool =
+            json!({"id": "t".repeat(60_000), "name": "find", "outcome": "ok", "elapsed_ms": 1});
+        let attempt = json!({
+            "id": id.attempt(1), "kind": "first", "category": null, "usage": null, "wait_ms": 0,
+            "elapsed_ms": 1, "model": "m", "request_id": null, "tools": [tool],
+        });
+        let record = json!({
+            "id": id, "node": "ask", "started_unix_ms": 1, "category": null,
+            "attempts": [attempt], "elapsed_ms": 1,
+        });
+        let mut record: CallRecord = serde_json::from_value(record).unwrap();
+        record.attempts[0].answer = Some("x".repeat(60_000));
+        record.attempts[0].message = "y".repeat(1_000);
+        record
     }
 
     #[test]

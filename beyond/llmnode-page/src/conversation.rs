@@ -112,10 +112,11 @@ impl Conversation {
         let Some(exchange) = self.exchanges.last_mut() else {
             return;
         };
+        let id = texts.id(&call.id);
         let index = exchange
             .tools
             .iter()
-            .position(|tool| tool.id == call.id)
+            .position(|tool| tool.id == id)
             .unwrap_or_else(|| {
                 exchange.tools.push(texts.tool(call));
                 exchange.tools.len() - 1
@@ -213,5 +214,5 @@ fn tool_size(tool: &ToolText) -> usize {
         .flatten()
         .map(String::len)
         .sum::<usize>();
-    tool.name.len() + tool.arguments.len() + optional
+    tool.id.len() + tool.name.len() + tool.arguments.len() + optional
 }

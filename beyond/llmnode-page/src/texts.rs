@@ -15,6 +15,9 @@ use crate::document::{Offered, OfferedTool, Text, ToolText};
 /// The most of one text, in bytes.
 const LONGEST: usize = 64 * 1024;
 
+/// The most of an id, in bytes.
+const LONGEST_ID: usize = 256;
+
 /// The memory of all texts and entries, in bytes.
 pub(crate) const MEMORY: usize = 64 * 1024 * 1024;
 
@@ -162,6 +165,15 @@ impl Texts {
         all.map(|setting| self.keep(&setting)).collect()
     }
 
+    /// The id of a call of a tool, as a model or a server made it up. Ids tell calls apart, so one that is long or holds a secret is
+    /// replaced by another one.
+    pub(crate) fn id(&self, id: &str) -> String {
+        if id.len() <= LONGEST_ID && self.redactor.text(id) == id {
+            return id.to_owned();
+        }
+        format!("{:016x}", self.keys.hash_one(id))
+    }
+
     pub(crate) fn tool(&mut self, call: &ToolCall) -> ToolText {
         let ToolCall {
             id,
@@ -171,8 +183,10 @@ impl Texts {
         } = call;
         let name = self.keep(name);
         let arguments = self.keep(arguments);
+        let id = self.id(id);
+        self.bytes += id.len();
         ToolText {
-            id: id.clone(),
+            id,
             name,
             arguments,
             edited: None,
