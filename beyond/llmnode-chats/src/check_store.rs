@@ -188,8 +188,20 @@ async fn rows_come_back(store: &dyn Store, place: &str) -> Result<(), BoxError> 
     };
     promise(store.write(&change).await?, "bodies are removed")?;
     let stored = store.read(&row.id).await?;
-    promise(stored == Some(emptied), "removed bodies are gone")?;
-    promise(store.delete(&[row.id]).await?, "a row is deleted")
+    promise(stored.as_ref() == Some(&emptied), "removed bodies are gone")?;
+    let ids = [row.id];
+    promise(
+        !store.delete(&ids, Some(emptied.changed)).await?,
+        "what was changed at this time is not deleted",
+    )?;
+    promise(
+        store.read(&ids[0]).await? == Some(emptied.clone()),
+        "a refused deletion deletes nothing",
+    )?;
+    promise(
+        store.delete(&ids, Some(emptied.changed + 1)).await?,
+        "what was changed before this time is deleted",
+    )
 }
 
 async fn one_writer_wins(store: &dyn Store, place: &str) -> Result<(), BoxError> {
@@ -210,7 +222,7 @@ async fn one_writer_wins(store: &dyn Store, place: &str) -> Result<(), BoxError>
         "a writer that loses writes nothing",
     )?;
     promise(
-        store.delete(std::slice::from_ref(&id)).await?,
+        store.delete(std::slice::from_ref(&id), None).await?,
         "a row is deleted",
     )?;
     let over_nothing = late(place, Vec::new());
@@ -257,7 +269,10 @@ async fn messages_come_back(store: &dyn Store, place: &str) -> Result<(), BoxErr
         store.turn(&id, "three").await?.is_none(),
         "no turn that nobody wrote",
     )?;
-    promise(store.delete(&[id]).await?, "a conversation is deleted")
+    promise(
+        store.delete(&[id], None).await?,
+        "a conversation is deleted",
+    )
 }
 
 fn covers(messages: u64, first: u64) -> Covers {
@@ -297,7 +312,7 @@ async fn covers_come_back(store: &dyn Store, place: &str) -> Result<(), BoxError
         )?;
     }
     promise(
-        store.delete(std::slice::from_ref(&id)).await?,
+        store.delete(std::slice::from_ref(&id), None).await?,
         "a conversation is deleted",
     )?;
     let left = store.covers(&id, u64::MAX).await?;
@@ -333,7 +348,10 @@ async fn lists_go_on(store: &dyn Store, place: &str) -> Result<(), BoxError> {
         listed == expected,
         "pages list all ids of a prefix, by their bytes",
     )?;
-    promise(store.delete(&ids).await?, "several are deleted at once")
+    promise(
+        store.delete(&ids, None).await?,
+        "several are deleted at once",
+    )
 }
 
 async fn forks_hold_their_parent(store: &dyn Store, place: &str) -> Result<(), BoxError> {
@@ -364,7 +382,7 @@ async fn forks_hold_their_parent(store: &dyn Store, place: &str) -> Result<(), B
         "a parent's forks are found",
     )?;
     promise(
-        !store.delete(&ids[..1]).await?,
+        !store.delete(&ids[..1], None).await?,
         "what has forks is not deleted without them",
     )?;
     promise(
@@ -372,7 +390,7 @@ async fn forks_hold_their_parent(store: &dyn Store, place: &str) -> Result<(), B
         "a refused deletion deletes nothing",
     )?;
     promise(
-        store.delete(&ids).await?,
+        store.delete(&ids, None).await?,
         "a parent is deleted with its forks",
     )?;
     let left = store.read(&ids[1]).await?;
@@ -399,7 +417,7 @@ async fn blobs_are_stored_once(store: &dyn Store, place: &str) -> Result<(), Box
         "blobs are found by their hashes",
     )?;
     promise(
-        store.delete(&[one.row.id]).await?,
+        store.delete(&[one.row.id], None).await?,
         "a conversation is deleted",
     )?;
     let left = store.blobs(&hashes).await?;
@@ -408,7 +426,7 @@ async fn blobs_are_stored_once(store: &dyn Store, place: &str) -> Result<(), Box
         "a blob stays as long as a message has it, and no longer",
     )?;
     promise(
-        store.delete(&[two.row.id]).await?,
+        store.delete(&[two.row.id], None).await?,
         "a conversation is deleted",
     )?;
     promise(

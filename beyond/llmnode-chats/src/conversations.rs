@@ -169,7 +169,7 @@ impl Conversations {
         if self.store.read(id).await?.is_none() {
             return Ok(false);
         }
-        if self.store.delete(&[id.to_owned()]).await? {
+        if self.store.delete(&[id.to_owned()], None).await? {
             return Ok(true);
         }
         let forks = self.store.forks(id).await?.join(", ");
@@ -194,7 +194,7 @@ impl Conversations {
                 all.extend(self.store.forks(&parent).await?);
                 next += 1;
             }
-            if self.store.delete(&all).await? {
+            if self.store.delete(&all, None).await? {
                 return Ok(all.len());
             }
         }
@@ -234,7 +234,9 @@ impl Conversations {
             };
             after = Some(last.id.clone());
             for row in rows.iter().filter(|row| row.changed < before) {
-                if self.store.delete(std::slice::from_ref(&row.id)).await? {
+                // Somebody may have come back to it since the list.
+                let id = std::slice::from_ref(&row.id);
+                if self.store.delete(id, Some(before)).await? {
                     deleted += 1;
                 }
             }

@@ -72,9 +72,13 @@ impl Tables {
             .collect()
     }
 
-    fn delete(&mut self, chats: &[String]) -> bool {
+    fn delete(&mut self, chats: &[String], before: Option<u64>) -> bool {
         let mut forks = chats.iter().flat_map(|chat| self.forks(chat));
         if forks.any(|fork| !chats.contains(&fork)) {
+            return false;
+        }
+        let mut stored = chats.iter().filter_map(|chat| self.chats.get(chat));
+        if stored.any(|chat| before.is_some_and(|before| chat.row.changed >= before)) {
             return false;
         }
         self.chats.retain(|id, _| !chats.contains(id));
@@ -180,8 +184,12 @@ impl Store for MemoryChats {
         Box::pin(ready(Ok(rows.collect())))
     }
 
-    fn delete<'a>(&'a self, chats: &'a [String]) -> BoxFuture<'a, Result<bool, NodeError>> {
-        let is_deleted = lock(&self.tables).delete(chats);
+    fn delete<'a>(
+        &'a self,
+        chats: &'a [String],
+        before: Option<u64>,
+    ) -> BoxFuture<'a, Result<bool, NodeError>> {
+        let is_deleted = lock(&self.tables).delete(chats, before);
         Box::pin(ready(Ok(is_deleted)))
     }
 }

@@ -58,8 +58,13 @@ pub trait Store: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<Vec<ChatRow>, NodeError>>;
 
     /// Deletes conversations with all that belongs to them, and blobs that nothing needs any more, in one transaction. `false`: one of
-    /// them has a fork that is not in the list; then nothing is deleted.
-    fn delete<'a>(&'a self, chats: &'a [String]) -> BoxFuture<'a, Result<bool, NodeError>>;
+    /// them has a fork that is not in the list, or was [changed](ChatRow::changed) at `before` or since; then nothing is deleted.
+    /// `before: None`: whenever they were changed.
+    fn delete<'a>(
+        &'a self,
+        chats: &'a [String],
+        before: Option<u64>,
+    ) -> BoxFuture<'a, Result<bool, NodeError>>;
 }
 
 /// All of a conversation but its messages.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use llmnode_runtime::{BoxFuture, Category, Covers, NodeError};
 use tokio_postgres::Client;
 
-use self::pool::{Connect, Pool};
+use self::pool::{Connect, Pool, in_time};
 
 use crate::store::{Blob, Change, ChatRow, Store, StoredMessage};
 
@@ -71,7 +71,9 @@ async fn create_tables(client: &mut Client) -> Result<(), NodeError> {
     if exists.get(0) {
         let version = "SELECT max(version) FROM chats_version";
         let row = transaction.query_one(version, &[]).await.map_err(fault)?;
-        let version: i64 = row.get(0);
+        // NULL: there is no row.
+        let version: Option<i64> = row.get(0);
+        let version = version.ok_or_else(without_version)?;
         if version > VERSION {
             let why = format!(
                 "the tables of Postgres have version {version}, and this version of llmnode reads up to {VERSION}; use a newer one"
@@ -88,6 +90,13 @@ async fn create_tables(client: &mut Client) -> Result<(), NodeError> {
         transaction.batch_execute(TABLES).await.map_err(fault)?;
     }
     transaction.commit().await.map_err(fault)
+}
+
+/// As tables are restored without their rows.
+fn without_version() -> NodeError {
+    let why = "the table `chats_version` of Postgres has no row, so nobody knows the version of the tables; if there is a table `covers`, \
+               run `INSERT INTO chats_version VALUES (2)`, and otherwise `INSERT INTO chats_version VALUES (1)`";
+    NodeError::new(Category::ConfigError, why)
 }
 
 fn not_migrated(error: tokio_postgres::Error) -> NodeError {
@@ -110,7 +119,7 @@ impl Store for PostgresChats {
         Box::pin(async {
             let client = self.pool.client().await?;
             let now = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::BIGINT";
-            let row = client.query_one(now, &[]).await.map_err(fault)?;
+            let row = in_time(client.query_one(now, &[])).await?.map_err(fault)?;
             self.pool.give_back(client);
             Ok(read::number(&row, 0))
         })
@@ -119,7 +128,9 @@ impl Store for PostgresChats {
     fn read<'a>(&'a self, chat: &'a str) -> BoxFuture<'a, Result<Option<ChatRow>, NodeError>> {
         Box::pin(async move {
             let mut client = self.pool.client().await?;
-            let row = read::row(&mut client, chat).await.map_err(fault)?;
+            let row = in_time(read::row(&mut client, chat))
+                .await?
+                .map_err(fault)?;
             self.pool.give_back(client);
             Ok(row)
         })
@@ -132,8 +143,8 @@ impl Store for PostgresChats {
     ) -> BoxFuture<'a, Result<Vec<StoredMessage>, NodeError>> {
         Box::pin(async move {
             let client = self.pool.client().await?;
-            let messages = read::messages(&client, chat, &numbers)
-                .await
+            let messages = in_time(read::messages(&client, chat, &numbers))
+                .await?
                 .map_err(fault)?;
             self.pool.give_back(client);
             Ok(messages)
@@ -147,7 +158,9 @@ impl Store for PostgresChats {
     ) -> BoxFuture<'a, Result<Vec<Covers>, NodeError>> {
         Box::pin(async move {
             let client = self.pool.client().await?;
-            let covers = read::covers(&client, chat, messages).await.map_err(fault)?;
+            let covers = in_time(read::covers(&client, chat, messages))
+                .await?
+                .map_err(fault)?;
             self.pool.give_back(client);
             Ok(covers)
         })
@@ -156,7 +169,9 @@ impl Store for PostgresChats {
     fn blobs<'a>(&'a self, hashes: &'a [String]) -> BoxFuture<'a, Result<Vec<Blob>, NodeError>> {
         Box::pin(async move {
             let client = self.pool.client().await?;
-            let blobs = read::blobs(&client, hashes).await.map_err(fault)?;
+            let blobs = in_time(read::blobs(&client, hashes))
+                .await?
+                .map_err(fault)?;
             self.pool.give_back(client);
             Ok(blobs)
         })
@@ -169,7 +184,9 @@ impl Store for PostgresChats {
     ) -> BoxFuture<'a, Result<Option<u64>, NodeError>> {
         Box::pin(async move {
             let client = self.pool.client().await?;
-            let first = read::turn(&client, chat, turn).await.map_err(fault)?;
+            let first = in_time(read::turn(&client, chat, turn))
+                .await?
+                .map_err(fault)?;
             self.pool.give_back(client);
             Ok(first)
         })
@@ -178,7 +195,9 @@ impl Store for PostgresChats {
     fn write<'a>(&'a self, change: &'a Change) -> BoxFuture<'a, Result<bool, NodeError>> {
         Box::pin(async move {
             let mut client = self.pool.client().await?;
-            let is_written = write::write(&mut client, change).await.map_err(fault)?;
+            let is_written = in_time(write::write(&mut client, change))
+                .await?
+                .map_err(fault)?;
             self.pool.give_back(client);
             Ok(is_written)
         })
@@ -187,7 +206,7 @@ impl Store for PostgresChats {
     fn forks<'a>(&'a self, chat: &'a str) -> BoxFuture<'a, Result<Vec<String>, NodeError>> {
         Box::pin(async move {
             let client = self.pool.client().await?;
-            let forks = read::forks(&client, chat).await.map_err(fault)?;
+            let forks = in_time(read::forks(&client, chat)).await?.map_err(fault)?;
             self.pool.give_back(client);
             Ok(forks)
         })
@@ -201,17 +220,22 @@ impl Store for PostgresChats {
     ) -> BoxFuture<'a, Result<Vec<ChatRow>, NodeError>> {
         Box::pin(async move {
             let mut client = self.pool.client().await?;
-            let rows = read::list(&mut client, prefix, after, most).await;
-            let rows = rows.map_err(fault)?;
+            let list = read::list(&mut client, prefix, after, most);
+            let rows = in_time(list).await?.map_err(fault)?;
             self.pool.give_back(client);
             Ok(rows)
         })
     }
 
-    fn delete<'a>(&'a self, chats: &'a [String]) -> BoxFuture<'a, Result<bool, NodeError>> {
+    fn delete<'a>(
+        &'a self,
+        chats: &'a [String],
+        before: Option<u64>,
+    ) -> BoxFuture<'a, Result<bool, NodeError>> {
         Box::pin(async move {
             let mut client = self.pool.client().await?;
-            let is_deleted = write::delete(&mut client, chats).await.map_err(fault)?;
+            let deletion = write::delete(&mut client, chats, before);
+            let is_deleted = in_time(deletion).await?.map_err(fault)?;
             self.pool.give_back(client);
             Ok(is_deleted)
         })

@@ -8,6 +8,7 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use llmnode_model::internal::lock;
 use llmnode_runtime::{BoxError, BoxFuture, Category, NodeError};
@@ -17,6 +18,9 @@ use tokio_postgres::error::SqlState;
 
 /// Connections at once. An operation takes milliseconds.
 const CONNECTIONS: usize = 8;
+
+/// Of one operation: a claim holds as long.
+const LONGEST: Duration = Duration::from_secs(60);
 
 /// After so many operations one connection more is tried, if the database has refused one.
 const OPERATIONS_TO_TRY_AGAIN: u32 = 256;
@@ -59,6 +63,17 @@ impl DerefMut for UsedClient<'_> {
     }
 }
 
+/// Ends an operation that waits for a lock, or for a network that is gone, so that its connection and its permit are free again.
+pub(super) async fn in_time<F: Future>(operation: F) -> Result<F::Output, NodeError> {
+    let outcome = tokio::time::timeout(LONGEST, operation).await;
+    outcome.map_err(|late| {
+        let why = format!(
+            "Postgres has not answered for {LONGEST:?}; check its address, and whether somebody holds a lock on its tables"
+        );
+        NodeError::new(Category::Aborted, why).with_source(late)
+    })
+}
+
 impl Pool {
     pub(super) fn new(connect: Arc<Connect>) -> Self {
         let state = State {
@@ -84,7 +99,7 @@ impl Pool {
             if let Some(client) = self.idle() {
                 return Ok(UsedClient { client, permit });
             }
-            match (self.connect)().await {
+            match in_time((self.connect)()).await? {
                 Ok(client) => return Ok(UsedClient { client, permit }),
                 Err(fault) if is_one_too_many(&fault) && self.shrinks() => permit.forget(),
                 Err(fault) => return Err(unreachable(fault)),

@@ -3,7 +3,7 @@
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Error, Transaction};
 
-use super::read::signed;
+use super::read::{number, signed};
 use crate::store::{Change, ChatRow};
 
 pub(super) async fn write(client: &mut Client, change: &Change) -> Result<bool, Error> {
@@ -202,8 +202,12 @@ const OF_CHATS: [&str; 8] = [
 const UNUSED: &str = "DELETE FROM blob WHERE hash = ANY($1) AND NOT EXISTS
                       (SELECT 1 FROM message_blob WHERE message_blob.hash = blob.hash)";
 
-pub(super) async fn delete(client: &mut Client, chats: &[String]) -> Result<bool, Error> {
-    let hashes = match try_delete(client, chats).await {
+pub(super) async fn delete(
+    client: &mut Client,
+    chats: &[String],
+    before: Option<u64>,
+) -> Result<bool, Error> {
+    let hashes = match try_delete(client, chats, before).await {
         Ok(Some(hashes)) => hashes,
         Ok(None) => return Ok(false),
         Err(error) if is_race(&error) => return Ok(false),
@@ -216,11 +220,20 @@ pub(super) async fn delete(client: &mut Client, chats: &[String]) -> Result<bool
     }
 }
 
-/// Returns the blobs that may be unused now. `None`: there are other forks.
-async fn try_delete(client: &mut Client, chats: &[String]) -> Result<Option<Vec<String>>, Error> {
+/// Returns the blobs that may be unused now. `None`: there are other forks, or one was changed since.
+async fn try_delete(
+    client: &mut Client,
+    chats: &[String],
+    before: Option<u64>,
+) -> Result<Option<Vec<String>>, Error> {
     let transaction = client.transaction().await?;
-    let lock = "SELECT 1 FROM chat WHERE id = ANY($1) ORDER BY id FOR UPDATE";
-    transaction.query(lock, &[&chats]).await?;
+    let lock = "SELECT changed FROM chat WHERE id = ANY($1) ORDER BY id FOR UPDATE";
+    let rows = transaction.query(lock, &[&chats]).await?;
+    if let Some(before) = before
+        && rows.iter().any(|row| number(row, 0) >= before)
+    {
+        return Ok(None);
+    }
     let forks = "SELECT count(*) FROM chat WHERE parent = ANY($1) AND NOT id = ANY($1)";
     let forks = transaction.query_one(forks, &[&chats]).await?;
     if forks.get::<_, i64>(0) > 0 {

@@ -135,8 +135,12 @@ impl Store for SqliteChats {
         })
     }
 
-    fn delete<'a>(&'a self, chats: &'a [String]) -> BoxFuture<'a, Result<bool, NodeError>> {
+    fn delete<'a>(
+        &'a self,
+        chats: &'a [String],
+        before: Option<u64>,
+    ) -> BoxFuture<'a, Result<bool, NodeError>> {
         let chats = chats.to_vec();
-        self.on_thread(move |connection| write::delete(connection, &chats))
+        self.on_thread(move |connection| write::delete(connection, &chats, before))
     }
 }

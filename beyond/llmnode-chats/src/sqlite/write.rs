@@ -161,6 +161,17 @@ fn write_covers(transaction: &Transaction<'_>, change: &Change) -> rusqlite::Res
     Ok(())
 }
 
+fn is_changed_since(
+    transaction: &Transaction<'_>,
+    chat: &str,
+    time: u64,
+) -> rusqlite::Result<bool> {
+    let select = "SELECT 1 FROM chat WHERE id = ?1 AND changed >= ?2";
+    let time = time.min(i64::MAX as u64);
+    let found = transaction.query_row(select, params![chat, time], |_| Ok(()));
+    Ok(found.optional()?.is_some())
+}
+
 /// What refers to a chat, and the chat last.
 const OF_A_CHAT: [&str; 7] = [
     "DELETE FROM covers WHERE chat = ?1",
@@ -172,9 +183,18 @@ const OF_A_CHAT: [&str; 7] = [
     "DELETE FROM pin WHERE chat = ?1",
 ];
 
-pub(super) fn delete(connection: &mut Connection, chats: &[String]) -> rusqlite::Result<bool> {
+pub(super) fn delete(
+    connection: &mut Connection,
+    chats: &[String],
+    before: Option<u64>,
+) -> rusqlite::Result<bool> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for chat in chats {
+        if let Some(before) = before
+            && is_changed_since(&transaction, chat, before)?
+        {
+            return Ok(false);
+        }
         for fork in super::read::forks(&transaction, chat)? {
             if !chats.contains(&fork) {
                 return Ok(false);

@@ -5,7 +5,7 @@ use std::process::Command;
 use llmnode::chats::Conversations;
 use llmnode::prelude::*;
 
-use crate::support::{Folder, ask, stores};
+use crate::support::{Folder, ask, connected, postgres, stores};
 
 #[tokio::test]
 async fn memory_and_sqlite_keep_the_promises_of_a_store() {
@@ -34,6 +34,26 @@ async fn files_of_others_are_refused_untouched() {
     }
     let error = Conversations::sqlite(folder.file("missing/chats.db")).unwrap_err();
     assert_eq!(error.category(), Category::Aborted, "{error}");
+}
+
+/// As `pg_dump --schema-only` restores them.
+#[tokio::test]
+async fn tables_without_their_version_are_refused() {
+    let Some(url) = postgres("llmnode_chats_empty_version").await else {
+        return;
+    };
+    Conversations::postgres(&*url).await.unwrap();
+    let client = connected(&url).await;
+    client
+        .batch_execute("TRUNCATE chats_version")
+        .await
+        .unwrap();
+    let error = Conversations::postgres(&*url).await.unwrap_err();
+    assert_eq!(error.category(), Category::ConfigError, "{error}");
+    let insert = "INSERT INTO chats_version VALUES (2)";
+    assert!(error.to_string().contains(insert), "{error}");
+    client.batch_execute(insert).await.unwrap();
+    Conversations::postgres(url).await.unwrap();
 }
 
 const READER: &str = r#"

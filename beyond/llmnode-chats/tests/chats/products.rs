@@ -1,12 +1,13 @@
 //! What a product does with conversations: list, read, fork, delete.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use llmnode::Image;
 use llmnode::chats::{Chat, Conversations};
 use llmnode::prelude::*;
 
-use crate::support::{Folder, ask, stores, texts};
+use crate::support::{Folder, Moment, ask, seen, stores, texts};
 
 async fn turns(chat: &Chat, questions: &[&str]) {
     let run = Run::new(ScriptedModel::new().otherwise(|_| Reply::text("Yes.")));
@@ -128,6 +129,37 @@ async fn lists_go_by_prefix_and_page_and_old_ones_are_deleted() {
         let soon = SystemTime::now() + Duration::from_secs(60);
         assert_eq!(chats.delete_before(soon).await.unwrap(), 122, "{name}");
         assert!(chats.list(fork.id(), None).await.unwrap().is_empty());
+    }
+}
+
+/// Whoever writes between the list of old chats and their deletion keeps the chat.
+#[tokio::test]
+async fn a_chat_that_somebody_comes_back_to_meanwhile_is_not_old() {
+    let folder = Folder::new("back");
+    for (name, chats) in stores(&folder).await {
+        let chat = chats.open("acme/42").await.unwrap();
+        let old = chats.open("acme/43").await.unwrap();
+        turns(&chat, &["One?"]).await;
+        turns(&old, &["One?"]).await;
+        // Times are in milliseconds: another one before and after.
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        let time = SystemTime::now();
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        let is_back = AtomicBool::new(false);
+        let owner = chat.clone();
+        let seen = seen(chats, move |moment| {
+            let is_first = moment == Moment::Listed && !is_back.swap(true, Ordering::Relaxed);
+            let owner = owner.clone();
+            Box::pin(async move {
+                if is_first {
+                    turns(&owner, &["Two?"]).await;
+                }
+            })
+        });
+        let deleted = seen.delete_before(time).await.unwrap();
+        assert_eq!(texts(&chat).await, ["One?", "Yes.", "Two?", "Yes."]);
+        assert_eq!(deleted, 1, "{name}");
+        assert!(texts(&old).await.is_empty(), "{name}");
     }
 }
 

@@ -1,20 +1,19 @@
 //! In a flow whose journal an engine keeps, such as Restate, and whose process ends just behind a commit of the store: one turn, and
 //! each answer is paid once.
 
-use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use llmnode::chats::{Blob, Change, ChatRow, Conversations, Covers, Store, StoredMessage};
+use llmnode::chats::Conversations;
 use llmnode::flow::{RunExt, Step};
 use llmnode::journal::{Entry, Replay, ReplayStep};
 use llmnode::prelude::*;
-use llmnode::{BoxError, BoxFuture, Cx, FnModel, NodeError};
+use llmnode::{BoxError, Cx, FnModel};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::Notify;
 
-use crate::support::texts;
+use crate::support::{Moment, seen, texts};
 
 /// A store that commits, and does not come back from the write of this number.
 struct Stopping {
@@ -32,72 +31,18 @@ static STORE: LazyLock<Stopping> = LazyLock::new(|| Stopping {
 });
 
 /// All processes have this one.
-struct Shared;
+fn shared() -> Conversations {
+    seen(STORE.chats.clone(), |moment| Box::pin(stop_at_last(moment)))
+}
 
-impl Store for Shared {
-    fn write<'a>(&'a self, change: &'a Change) -> BoxFuture<'a, Result<bool, NodeError>> {
-        Box::pin(async move {
-            let is_written = STORE.chats.store().write(change).await?;
-            let writes = STORE.writes.fetch_add(1, Ordering::Relaxed) + 1;
-            if writes == STORE.last.load(Ordering::Relaxed) {
-                STORE.stopped.notify_one();
-                std::future::pending::<()>().await;
-            }
-            Ok(is_written)
-        })
+async fn stop_at_last(moment: Moment) {
+    if moment != Moment::Wrote {
+        return;
     }
-
-    fn now(&self) -> BoxFuture<'_, Result<u64, NodeError>> {
-        STORE.chats.store().now()
-    }
-
-    fn read<'a>(&'a self, chat: &'a str) -> BoxFuture<'a, Result<Option<ChatRow>, NodeError>> {
-        STORE.chats.store().read(chat)
-    }
-
-    fn messages<'a>(
-        &'a self,
-        chat: &'a str,
-        numbers: RangeInclusive<u64>,
-    ) -> BoxFuture<'a, Result<Vec<StoredMessage>, NodeError>> {
-        STORE.chats.store().messages(chat, numbers)
-    }
-
-    fn covers<'a>(
-        &'a self,
-        chat: &'a str,
-        messages: u64,
-    ) -> BoxFuture<'a, Result<Vec<Covers>, NodeError>> {
-        STORE.chats.store().covers(chat, messages)
-    }
-
-    fn blobs<'a>(&'a self, hashes: &'a [String]) -> BoxFuture<'a, Result<Vec<Blob>, NodeError>> {
-        STORE.chats.store().blobs(hashes)
-    }
-
-    fn turn<'a>(
-        &'a self,
-        chat: &'a str,
-        turn: &'a str,
-    ) -> BoxFuture<'a, Result<Option<u64>, NodeError>> {
-        STORE.chats.store().turn(chat, turn)
-    }
-
-    fn forks<'a>(&'a self, chat: &'a str) -> BoxFuture<'a, Result<Vec<String>, NodeError>> {
-        STORE.chats.store().forks(chat)
-    }
-
-    fn list<'a>(
-        &'a self,
-        prefix: &'a str,
-        after: Option<&'a str>,
-        most: u32,
-    ) -> BoxFuture<'a, Result<Vec<ChatRow>, NodeError>> {
-        STORE.chats.store().list(prefix, after, most)
-    }
-
-    fn delete<'a>(&'a self, chats: &'a [String]) -> BoxFuture<'a, Result<bool, NodeError>> {
-        STORE.chats.store().delete(chats)
+    let writes = STORE.writes.fetch_add(1, Ordering::Relaxed) + 1;
+    if writes == STORE.last.load(Ordering::Relaxed) {
+        STORE.stopped.notify_one();
+        std::future::pending::<()>().await;
     }
 }
 
@@ -132,7 +77,7 @@ impl Step<Desk> for Turn {
     }
 
     async fn exec(&self, cx: &Cx<'_, Desk>) -> Result<String, BoxError> {
-        let chat = Conversations::over(Shared).open(&self.chat).await?;
+        let chat = shared().open(&self.chat).await?;
         Ok(cx.call(&Ask).conversation(&chat).await?)
     }
 

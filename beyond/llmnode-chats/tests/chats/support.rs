@@ -1,9 +1,11 @@
 //! Stores, nodes and models that the tests share.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use llmnode::chats::{Chat, Conversations};
+use llmnode::chats::{Blob, Change, Chat, ChatRow, Conversations, Covers, Store, StoredMessage};
 use llmnode::prelude::*;
+use llmnode::{BoxFuture, NodeError};
 
 #[llm_node(system = "You are a librarian. Be brief.", prompt = "{question}")]
 pub(crate) struct Ask {
@@ -82,4 +84,101 @@ pub(crate) async fn connected(url: &str) -> tokio_postgres::Client {
 pub(crate) async fn texts(chat: &Chat) -> Vec<String> {
     let history = chat.history().await.unwrap();
     history.into_iter().map(|message| message.content).collect()
+}
+
+/// What a store is about to do, or has done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Moment {
+    Writes,
+    Wrote,
+    Listed,
+}
+
+/// A store whose moments are seen.
+struct Seen<F> {
+    chats: Conversations,
+    sees: F,
+}
+
+/// The same conversations, over a store that goes on when `sees` has ended.
+pub(crate) fn seen(
+    chats: Conversations,
+    sees: impl Fn(Moment) -> BoxFuture<'static, ()> + Send + Sync + 'static,
+) -> Conversations {
+    Conversations::over(Seen { chats, sees })
+}
+
+impl<F> Store for Seen<F>
+where
+    F: Fn(Moment) -> BoxFuture<'static, ()> + Send + Sync + 'static,
+{
+    fn write<'a>(&'a self, change: &'a Change) -> BoxFuture<'a, Result<bool, NodeError>> {
+        Box::pin(async move {
+            (self.sees)(Moment::Writes).await;
+            let is_written = self.chats.store().write(change).await?;
+            (self.sees)(Moment::Wrote).await;
+            Ok(is_written)
+        })
+    }
+
+    fn list<'a>(
+        &'a self,
+        prefix: &'a str,
+        after: Option<&'a str>,
+        most: u32,
+    ) -> BoxFuture<'a, Result<Vec<ChatRow>, NodeError>> {
+        Box::pin(async move {
+            let rows = self.chats.store().list(prefix, after, most).await?;
+            (self.sees)(Moment::Listed).await;
+            Ok(rows)
+        })
+    }
+
+    fn now(&self) -> BoxFuture<'_, Result<u64, NodeError>> {
+        self.chats.store().now()
+    }
+
+    fn read<'a>(&'a self, chat: &'a str) -> BoxFuture<'a, Result<Option<ChatRow>, NodeError>> {
+        self.chats.store().read(chat)
+    }
+
+    fn messages<'a>(
+        &'a self,
+        chat: &'a str,
+        numbers: RangeInclusive<u64>,
+    ) -> BoxFuture<'a, Result<Vec<StoredMessage>, NodeError>> {
+        self.chats.store().messages(chat, numbers)
+    }
+
+    fn covers<'a>(
+        &'a self,
+        chat: &'a str,
+        messages: u64,
+    ) -> BoxFuture<'a, Result<Vec<Covers>, NodeError>> {
+        self.chats.store().covers(chat, messages)
+    }
+
+    fn blobs<'a>(&'a self, hashes: &'a [String]) -> BoxFuture<'a, Result<Vec<Blob>, NodeError>> {
+        self.chats.store().blobs(hashes)
+    }
+
+    fn turn<'a>(
+        &'a self,
+        chat: &'a str,
+        turn: &'a str,
+    ) -> BoxFuture<'a, Result<Option<u64>, NodeError>> {
+        self.chats.store().turn(chat, turn)
+    }
+
+    fn forks<'a>(&'a self, chat: &'a str) -> BoxFuture<'a, Result<Vec<String>, NodeError>> {
+        self.chats.store().forks(chat)
+    }
+
+    fn delete<'a>(
+        &'a self,
+        chats: &'a [String],
+        before: Option<u64>,
+    ) -> BoxFuture<'a, Result<bool, NodeError>> {
+        self.chats.store().delete(chats, before)
+    }
 }
