@@ -28,6 +28,16 @@ pub trait Clock: Send + Sync {
         self.sleep(time.saturating_duration_since(self.now()))
     }
 
+    /// Waits as long as work may take that goes on outside of the run, such as that of a database. A clock whose waits take no time
+    /// knows nothing of such work, and never ends it.
+    #[doc(hidden)]
+    fn outside(&self, longest: Duration) -> BoxFuture<'_, ()> {
+        match self.now().checked_add(longest) {
+            Some(time) => self.until(time),
+            None => Box::pin(std::future::pending()),
+        }
+    }
+
     /// Waits for what never comes. The default never ends. A clock whose waits take no time moves to each awaited time, and ends when
     /// there is none.
     #[doc(hidden)]
@@ -311,6 +321,10 @@ impl Clock for TestClock {
                 tokio::task::yield_now().await;
             }
         })
+    }
+
+    fn outside(&self, _: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::pending())
     }
 
     fn never(&self) -> BoxFuture<'_, ()> {

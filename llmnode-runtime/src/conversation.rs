@@ -8,7 +8,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use llmnode_model::{BoxFuture, Message};
+use llmnode_model::{BoxFuture, Category, Message};
 
 use crate::clock::Clock;
 use crate::error::NodeError;
@@ -21,10 +21,15 @@ use crate::pause::{Paused, Unfinished};
 ///
 /// Its errors end the call. [`conflict`](crate::Category::Conflict) says that the turn belongs to somebody else.
 pub trait TurnStore: Send + Sync {
+    /// Returns the id of the conversation. It is a part of the names of its turns, so that equal questions in two conversations are
+    /// turns of their own for a journal.
+    fn id(&self) -> &str;
+
     /// Claims the conversation for a turn, and returns its history.
     ///
     /// # Errors
-    /// `conflict` if another call has it, or if its calls wait for a decision; `config_error` if it cannot be read.
+    /// `conflict` if another call has it, if its calls wait for a decision, or if what is stored was [decided
+    /// otherwise](NewTurn::check_decisions); `config_error` if it cannot be read.
     fn begin<'a>(&'a self, turn: NewTurn<'a>) -> BoxFuture<'a, Result<BegunTurn, NodeError>>;
 
     /// Renews the claim. It is called each [`renew_after`](BegunTurn::renew_after).
@@ -88,8 +93,10 @@ pub trait TurnStore: Send + Sync {
 pub struct NewTurn<'a> {
     /// The id of the turn, the same in each process that repeats the call of a flow with a journal. `None`: the call has no journal.
     pub id: Option<String>,
-    /// The [id](Paused::id) of the pause that it continues.
-    pub approves: Option<String>,
+    /// The id that an older version gave to this turn. A store that knows a turn of it goes on with that one.
+    pub older_id: Option<String>,
+    /// The pause that it continues.
+    pub approves: Option<&'a Paused>,
     /// The clock of the run, for waits.
     pub clock: &'a dyn Clock,
 }
@@ -99,6 +106,7 @@ impl<'a> NewTurn<'a> {
     pub fn new(clock: &'a dyn Clock) -> Self {
         NewTurn {
             id: None,
+            older_id: None,
             approves: None,
             clock,
         }
@@ -113,9 +121,29 @@ impl<'a> NewTurn<'a> {
 
     /// Sets the pause that it continues.
     #[must_use]
-    pub fn approving(mut self, paused: &Paused) -> Self {
-        self.approves = Some(paused.id());
+    pub fn approving(mut self, paused: &'a Paused) -> Self {
+        self.approves = Some(paused);
         self
+    }
+
+    /// Compares the pause that it continues with the stored one: a tool must not run by a decision that somebody has replaced since.
+    ///
+    /// # Errors
+    /// `conflict` with the calls about which the stored one has another decision.
+    pub fn check_decisions(&self, stored: &Paused) -> Result<(), NodeError> {
+        let Some(approves) = self.approves else {
+            return Ok(());
+        };
+        let calls = approves.decided_otherwise_in(stored);
+        if calls.is_empty() {
+            return Ok(());
+        }
+        let why = format!(
+            "somebody has decided otherwise since: {}; nothing was run; take the pause as it is stored now, with `chat.paused()`, and \
+             pass that one to `.approve(..)`",
+            calls.join(", ")
+        );
+        Err(NodeError::new(Category::Conflict, why))
     }
 }
 
@@ -123,7 +151,7 @@ impl fmt::Debug for NewTurn<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("NewTurn")
             .field("id", &self.id)
-            .field("approves", &self.approves)
+            .field("approves", &self.approves.map(Paused::id))
             .finish_non_exhaustive()
     }
 }
@@ -149,7 +177,7 @@ pub struct BegunTurn {
     pub pins: usize,
     /// The number of the newest pin that the turn has.
     pub last_pin: u64,
-    /// The pause that it continues, which the first `keep` deletes.
+    /// The [id](Paused::id) of the pause that it continues, which the first `keep` deletes.
     pub approves: Option<String>,
     /// How long after a renewal the next one is due.
     pub renew_after: Duration,

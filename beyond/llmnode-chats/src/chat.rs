@@ -192,8 +192,8 @@ impl Chat {
 
     async fn give(&self, call: &str, verdict: Verdict) -> Result<Paused, NodeError> {
         let mut decided = None;
-        self.change(|row, _| {
-            let next = turns::decided(row, call, &verdict)?;
+        self.change(|row, now| {
+            let next = turns::decided(row, call, &verdict, now)?;
             decided = Some(next.clone());
             Ok(Next::row(next, true))
         })
@@ -313,21 +313,13 @@ impl Chat {
         )))
     }
 
-    async fn claim(&self, turn: &NewTurn<'_>, id: &str, owner: &str) -> Result<u64, Refused> {
+    async fn claim(&self, by: &Claimant<'_>) -> Result<u64, Refused> {
         let mut busy = None;
         let mut last_pin = 0;
-        let lease = u64::try_from(self.lease.as_millis()).unwrap_or(u64::MAX);
         let claimed = self
             .change(|row, now| {
-                let by = Claimant {
-                    turn: id,
-                    owner,
-                    approves: turn.approves.as_deref(),
-                    now,
-                    lease,
-                };
-                last_pin = turns::last_pin(row, &by);
-                match turns::claim(row, &by) {
+                last_pin = turns::last_pin(row, by);
+                match turns::claim(row, by, now) {
                     Ok(next) => Ok(Next::row(next, false)),
                     Err(Refused::Never(error)) => Err(error),
                     Err(Refused::Busy(error)) => {
@@ -345,16 +337,11 @@ impl Chat {
     }
 
     /// Claims now, or as soon as others have ended.
-    async fn claim_in_time(
-        &self,
-        turn: &NewTurn<'_>,
-        id: &str,
-        owner: &str,
-    ) -> Result<u64, NodeError> {
-        let clock: &dyn Clock = turn.clock;
+    async fn claim_in_time(&self, by: &Claimant<'_>) -> Result<u64, NodeError> {
+        let clock: &dyn Clock = by.new.clock;
         let begun = clock.now();
         loop {
-            let busy = match self.claim(turn, id, owner).await {
+            let busy = match self.claim(by).await {
                 Ok(last_pin) => return Ok(last_pin),
                 Err(Refused::Never(error)) => return Err(error),
                 Err(Refused::Busy(error)) => error,
@@ -478,25 +465,41 @@ fn fresh(id: &str) -> ChatRow {
 }
 
 impl TurnStore for Chat {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
     fn begin<'a>(&'a self, turn: NewTurn<'a>) -> BoxFuture<'a, Result<BegunTurn, NodeError>> {
         Box::pin(async move {
-            if let Some(id) = &turn.id
-                && let Some(appended) = self.appended_turn(id).await?
-            {
-                return Ok(appended);
+            for id in [&turn.id, &turn.older_id].into_iter().flatten() {
+                if let Some(appended) = self.appended_turn(id).await? {
+                    return Ok(appended);
+                }
             }
-            let id = turn.id.clone().unwrap_or_else(ids::unique);
+            let known = match &turn.older_id {
+                Some(_) => turns::id_of(&self.row().await?, &turn).map(str::to_owned),
+                None => turn.id.clone(),
+            };
+            let id = known.unwrap_or_else(ids::unique);
             let owner = ids::unique();
+            let approves = turn.approves.map(Paused::id);
+            let by = Claimant {
+                new: &turn,
+                turn: &id,
+                owner: &owner,
+                approves: approves.as_deref(),
+                lease: u64::try_from(self.lease.as_millis()).unwrap_or(u64::MAX),
+            };
             let mut guard = ClaimGuard {
                 chat: self,
                 turn: None,
             };
-            let last_pin = self.claim_in_time(&turn, &id, &owner).await?;
+            let last_pin = self.claim_in_time(&by).await?;
             let claim = guard.turn.insert(BegunTurn::new(&*id, 0, Vec::new()));
             owner.clone_into(&mut claim.owner);
             claim.revision = self.row().await?.revision;
             let mut begun = self.begun(&id, &owner, last_pin).await?;
-            begun.approves = turn.approves;
+            begun.approves = approves;
             guard.turn = None;
             Ok(begun)
         })

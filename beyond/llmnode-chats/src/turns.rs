@@ -1,17 +1,18 @@
 //! What may follow on a row: pure functions from the stored row to the next one. All stores share them.
 
-use llmnode_runtime::{Approval, BegunTurn, Category, NodeError, Paused};
+use llmnode_runtime::{Approval, BegunTurn, Category, NewTurn, NodeError, Paused};
 
 use crate::body;
 use crate::store::{ChatRow, Claim, KeptPause, KeptTurn};
 
 /// The call that wants the conversation.
 pub(crate) struct Claimant<'a> {
+    pub(crate) new: &'a NewTurn<'a>,
+    /// The id of the turn.
     pub(crate) turn: &'a str,
     pub(crate) owner: &'a str,
     /// The id of the pause that it continues.
     pub(crate) approves: Option<&'a str>,
-    pub(crate) now: u64,
     /// Milliseconds.
     pub(crate) lease: u64,
 }
@@ -41,14 +42,30 @@ pub(crate) fn check_format(row: &ChatRow) -> Result<(), NodeError> {
     Err(NodeError::new(Category::ConfigError, why))
 }
 
-pub(crate) fn claim(row: &ChatRow, by: &Claimant<'_>) -> Result<ChatRow, Refused> {
+/// The id of the turn: the older one if an earlier process of an older version began it.
+pub(crate) fn id_of<'a>(row: &ChatRow, new: &'a NewTurn<'_>) -> Option<&'a str> {
+    let older = new.older_id.as_deref().filter(|older| {
+        let claim = row.claim.as_ref().map(|claim| &*claim.turn);
+        let pause = row.pause.as_ref().map(|pause| &*pause.turn);
+        let kept = row.unfinished.as_ref().map(|kept| &*kept.turn);
+        [claim, pause, kept].contains(&Some(older))
+    });
+    older.or(new.id.as_deref())
+}
+
+/// How many seconds the conversation is somebody's. `None`: nobody has it.
+fn seconds_left(row: &ChatRow, now: u64) -> Option<u64> {
+    let until = row.claim.as_ref()?.until;
+    (until > now).then(|| (until - now).div_ceil(1000))
+}
+
+pub(crate) fn claim(row: &ChatRow, by: &Claimant<'_>, now: u64) -> Result<ChatRow, Refused> {
     check_format(row).map_err(Refused::Never)?;
     check_pause(row, by).map_err(Refused::Never)?;
     if let Some(claim) = &row.claim
         && claim.turn != by.turn
-        && claim.until > by.now
+        && let Some(seconds) = seconds_left(row, now)
     {
-        let seconds = (claim.until - by.now).div_ceil(1000);
         return Err(Refused::Busy(conflict(format!(
             "another call has the chat {:?}: turn {}, for up to {seconds} more seconds; nothing was asked; try again later, or let \
              the chat wait: `chat.wait(Duration::from_secs(60))`",
@@ -60,16 +77,18 @@ pub(crate) fn claim(row: &ChatRow, by: &Claimant<'_>) -> Result<ChatRow, Refused
     next.claim = Some(Claim {
         owner: by.owner.to_owned(),
         turn: by.turn.to_owned(),
-        until: by.now.saturating_add(by.lease),
+        until: now.saturating_add(by.lease),
     });
     Ok(next)
 }
 
 fn check_pause(row: &ChatRow, by: &Claimant<'_>) -> Result<(), NodeError> {
-    // A flow's journal repeats the same turn, whatever became of it.
     match (&row.pause, by.approves) {
+        (Some(pause), Some(approves)) if pause.pause == approves => {
+            by.new.check_decisions(&as_stored(pause)?)
+        }
+        // A flow's journal repeats the same turn, whatever became of it.
         (Some(pause), _) if pause.turn == by.turn => Ok(()),
-        (Some(pause), Some(approves)) if pause.pause == approves => Ok(()),
         (Some(pause), _) => Err(conflict(format!(
             "the chat {:?} waits for a decision about {}; decide with `chat.decide(..)`, then go on with `.approve(..)`",
             row.id,
@@ -92,8 +111,13 @@ fn check_pause(row: &ChatRow, by: &Claimant<'_>) -> Result<(), NodeError> {
     }
 }
 
+/// It lacks the messages that the conversation has.
+fn as_stored(pause: &KeptPause) -> Result<Paused, NodeError> {
+    Ok(serde_json::from_str(&pause.body)?)
+}
+
 fn waiting(pause: &KeptPause) -> String {
-    let Ok(paused) = serde_json::from_str::<Paused>(&pause.body) else {
+    let Ok(paused) = as_stored(pause) else {
         return "calls of tools".to_owned();
     };
     let calls = paused.waiting();
@@ -216,17 +240,30 @@ pub(crate) enum Verdict {
     Result(serde_json::Value),
 }
 
-/// The row with a decision more.
-pub(crate) fn decided(row: &ChatRow, call: &str, verdict: &Verdict) -> Result<ChatRow, NodeError> {
+/// The row with a decision more. A claim whose time is over goes, since whoever had it may be alive after all, and must not go on with
+/// what was decided before.
+pub(crate) fn decided(
+    row: &ChatRow,
+    call: &str,
+    verdict: &Verdict,
+    now: u64,
+) -> Result<ChatRow, NodeError> {
     let mut next = row.clone();
+    next.claim = None;
     let Some(pause) = &mut next.pause else {
         return Err(conflict(format!(
             "nothing waits in the chat {:?}: it was continued, or decided and continued, by another call",
             row.id
         )));
     };
-    // As it is stored: of the messages, nothing is needed here.
-    let paused: Paused = serde_json::from_str(&pause.body)?;
+    if let Some(seconds) = seconds_left(row, now) {
+        return Err(conflict(format!(
+            "a call goes on already with what was decided in the chat {:?}, so this decision was not stored; if that call has died, \
+             it can be stored in {seconds} seconds",
+            row.id
+        )));
+    }
+    let paused = as_stored(pause)?;
     let paused = match verdict {
         Verdict::Approval(approval) => paused.decide(call, approval.clone())?,
         Verdict::Result(result) => paused.answer(call, result.clone())?,

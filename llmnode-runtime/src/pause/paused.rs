@@ -1,6 +1,6 @@
 //! A paused conversation as data.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::error::Error;
 use std::fmt;
 
@@ -108,6 +108,35 @@ impl Paused {
 
     pub(crate) fn claim(&self) -> Claim {
         Claim::new(self.id(), self.0.node.clone())
+    }
+
+    /// The calls about which another copy of this pause has a decision, and this one has none or another one.
+    pub(crate) fn decided_otherwise_in(&self, other: &Paused) -> Vec<String> {
+        let mut own = BTreeMap::new();
+        self.collect_decisions("", &mut own);
+        let mut others = BTreeMap::new();
+        other.collect_decisions("", &mut others);
+        others.retain(|id, decision| own.get(id) != Some(decision));
+        others.into_keys().collect()
+    }
+
+    /// Decisions as JSON, by the ids of their calls.
+    fn collect_decisions(&self, around: &str, to: &mut BTreeMap<String, Value>) {
+        for OpenCall { call, state } in &self.0.calls {
+            let id = format!("{around}{}", segment(&call.id));
+            match state {
+                CallState::Within(paused) => paused.collect_decisions(&format!("{id}/"), to),
+                CallState::Asked(questions) => {
+                    for (name, reply) in questions.replied() {
+                        to.insert(format!("{id}/{}", segment(name)), json!(reply));
+                    }
+                }
+                CallState::Approval(Some(decision)) | CallState::Answer(Some(decision)) => {
+                    to.insert(id, json!(decision));
+                }
+                CallState::Approval(None) | CallState::Answer(None) | CallState::Ended { .. } => {}
+            }
+        }
     }
 
     /// Returns the messages so far, without the round that waits.

@@ -170,6 +170,13 @@ impl Asked {
             .map(|(name, entry)| (name.as_str(), &entry.question))
     }
 
+    /// The replies so far, by the tool's own names of their questions.
+    pub(super) fn replied(&self) -> impl Iterator<Item = (&str, &AskedReply)> {
+        self.questions
+            .iter()
+            .filter_map(|(name, entry)| Some((name.as_str(), entry.reply.as_ref()?)))
+    }
+
     /// What it asks and what it wants to get back, without any reply.
     pub(super) fn identity(&self) -> Value {
         let questions: Vec<_> = self

@@ -3,6 +3,7 @@
 use std::pin::pin;
 
 use llmnode_model::{Message, Request};
+use serde_json::json;
 
 use super::context::CallContext;
 use super::failure::Failure;
@@ -21,32 +22,48 @@ pub(super) async fn begin_turn(
     deadline: &Option<Deadline>,
 ) -> Result<(), NodeError> {
     let question = request.messages.get(opening..).unwrap_or_default();
-    let mut approves = None;
+    let mut new = NewTurn::new(&*context.core.clock);
     if let Some(origin) = context.origin
         && origin.is_approval()
-        && let Some(paused) = origin.pause()
     {
-        approves = Some(paused.id());
+        new.approves = origin.pause();
     }
-    let clock = &*context.core.clock;
-    let new = NewTurn {
-        id: journaled_id(context, question),
-        approves,
-        clock,
-    };
-    let begin = pin!(turn.begin(new, request, opening));
-    let begun = before_deadline(deadline.as_ref(), clock, begin).await;
-    begun.unwrap_or_else(|late| Err(Failure::too_late(late).into_error()))
+    name(&mut new, context, turn.conversation(), question);
+    in_time(context, deadline, turn.begin(new, request, opening)).await
 }
 
-/// The same in each process that repeats the call, since it does not depend on the history.
-fn journaled_id(context: &CallContext<'_>, question: &[Message]) -> Option<String> {
-    let recorder = context.call.recorder()?;
+/// What a store does for a call, before the loop watches the deadline.
+pub(super) async fn in_time(
+    context: &CallContext<'_>,
+    deadline: &Option<Deadline>,
+    part: impl Future<Output = Result<(), NodeError>>,
+) -> Result<(), NodeError> {
+    let part = pin!(part);
+    let outcome = before_deadline(deadline.as_ref(), &*context.core.clock, part).await;
+    outcome.unwrap_or_else(|late| Err(Failure::too_late(late).into_error()))
+}
+
+/// By the same names in each process that repeats the call: they do not depend on
+/// the history. Turns are counted in each conversation by itself, since those of
+/// others may begin in another order the next time. Older versions counted all of a
+/// journal together.
+fn name(
+    new: &mut NewTurn<'_>,
+    context: &CallContext<'_>,
+    conversation: &str,
+    question: &[Message],
+) {
+    let Some(recorder) = context.call.recorder() else {
+        return;
+    };
     let request = Request::new(question.to_vec());
     let within = match context.origin {
         Some(origin) => origin.journal.as_deref(),
         None => None,
     };
-    let journaled = recorder.conversation(&request, [None; 3], within)?;
-    Some(journaled.conversation.to_string())
+    let in_conversation = json!([conversation, within]).to_string();
+    let own = recorder.conversation(&request, [None; 3], Some(&in_conversation));
+    new.id = own.map(|own| own.conversation.to_string());
+    let older = recorder.conversation(&request, [None; 3], within);
+    new.older_id = older.map(|older| older.conversation.to_string());
 }

@@ -31,6 +31,7 @@ use super::listener::Listener;
 use super::node::Exec;
 use super::resume::Origin;
 use super::turn::{Turn, without_conversation};
+use crate::clock::Clock;
 use crate::conversation::TurnStore;
 use crate::error::{ErrorInternals as _, NodeError};
 use crate::ledger::{
@@ -800,7 +801,8 @@ fn start<'a, 'r: 'a>(
             outcome.unwrap_or_else(|panic_message| Err(panicked(&panic_message)))
         };
         if let Some(turn) = turn_of(&options) {
-            outcome = Box::pin(end_turn(turn, &scope, node.answer(), outcome)).await;
+            let clock = &*core.clock;
+            outcome = Box::pin(end_turn(turn, clock, &scope, node.answer(), outcome)).await;
         }
         report(&scope, node, outcome)
     })
@@ -893,6 +895,7 @@ fn levels<'a, 'n: 'a>(
 /// Appends the turn of a call that succeeded, or keeps what one that failed has paid for.
 async fn end_turn(
     turn: &Turn<'_>,
+    clock: &dyn Clock,
     scope: &CallGuard<'_>,
     answer: Option<Result<String, serde_json::Error>>,
     outcome: Result<(), NodeError>,
@@ -901,13 +904,17 @@ async fn end_turn(
         Ok(()) => conversation_with(scope, answer, turn.is_shorter()),
         Err(error) => Err(error),
     };
-    match whole {
-        Ok(messages) => turn.end(Ok(messages)).await,
-        Err(error) => {
-            turn.end(Err(&error)).await?;
-            Err(error)
-        }
+    let ended = match whole {
+        Ok(messages) => turn.end(clock, Ok(messages)).await,
+        Err(error) => turn.end(clock, Err(&error)).await.and(Err(error)),
+    };
+    if let Err(error) = &ended
+        && error.category() != Category::Paused
+        && let Some(recorder) = scope.recorder()
+    {
+        turn.put_back(recorder);
     }
+    ended
 }
 
 fn conversation_with(

@@ -8,16 +8,22 @@
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::task::Poll;
+use std::time::Duration;
 
-use llmnode_model::internal::lock;
-use llmnode_model::{Category, Message, Request};
+use llmnode_model::internal::{catch_panic, catch_panic_async, lock};
+use llmnode_model::{BoxFuture, Category, Message, Request};
 
 use crate::clock::Clock;
 use crate::conversation::{BegunTurn, Covers, NewTurn, TurnStore};
 use crate::error::NodeError;
+use crate::ledger::Recorder;
 use crate::pause::{CompactedSoFar, Unfinished};
+
+/// How long a store may take to end a turn. A claim is renewed as often, so until
+/// then nobody else has the conversation.
+const LONGEST_END: Duration = Duration::from_secs(20);
 
 /// A turn of one call. Its parts are set once, by the call alone, but through
 /// shared references: the call's context has it.
@@ -26,6 +32,8 @@ pub(super) struct Turn<'r> {
     /// The claim, and what the store knew then. Not set: the prompt was not known
     /// yet, or nothing was claimed.
     begun: OnceLock<BegunTurn>,
+    /// How a journal names it, now and in older versions.
+    names: OnceLock<Vec<Arc<str>>>,
     shortened: Mutex<Shortened>,
     /// The store knows how the turn ended: nothing is left to do when it is dropped.
     has_ended: AtomicBool,
@@ -45,9 +53,15 @@ impl<'r> Turn<'r> {
         Turn {
             store,
             begun: OnceLock::new(),
+            names: OnceLock::new(),
             shortened: Mutex::default(),
             has_ended: AtomicBool::new(false),
         }
+    }
+
+    /// The id of the conversation.
+    pub(super) fn conversation(&self) -> &str {
+        self.store.id()
     }
 
     /// Claims the conversation, and puts its history between the instructions and the prompt.
@@ -57,6 +71,9 @@ impl<'r> Turn<'r> {
         request: &mut Request,
         opening: usize,
     ) -> Result<(), NodeError> {
+        let names = [&new.id, &new.older_id].into_iter().flatten();
+        self.names
+            .get_or_init(|| names.map(|name| Arc::from(&**name)).collect());
         let begun = self.store.begin(new).await?;
         let begun = self.begun.get_or_init(|| begun);
         let opening = opening.min(request.messages.len());
@@ -156,12 +173,20 @@ impl<'r> Turn<'r> {
         }
     }
 
+    /// The call has failed, so the next one with this question is the same turn.
+    pub(super) fn put_back(&self, recorder: &dyn Recorder) {
+        if let Some(names) = self.names.get() {
+            recorder.put_back(names);
+        }
+    }
+
     /// Ends the turn as the call ended. `messages`: the whole conversation with the answer.
     ///
     /// # Errors
     /// The answer could not be appended.
     pub(super) async fn end(
         &self,
+        clock: &dyn Clock,
         outcome: Result<Vec<Message>, &NodeError>,
     ) -> Result<(), NodeError> {
         let Some(begun) = self.open() else {
@@ -176,29 +201,67 @@ impl<'r> Turn<'r> {
                 let old = begun.history.len().min(messages.len());
                 messages.drain(..old);
                 let covers = std::mem::take(&mut lock(&self.shortened).covers);
-                self.store.append(begun, &messages, &covers).await
+                ended_in_time(clock, || self.store.append(begun, &messages, &covers)).await
             }
-            Err(error) => self.fail(begun, error).await,
+            Err(error) => match error.paused() {
+                Some(paused) if error.category() == Category::Paused => {
+                    ended_in_time(clock, || self.store.pause(begun, &paused)).await
+                }
+                _ => {
+                    self.fail(clock, begun, error).await;
+                    return Ok(());
+                }
+            },
         };
-        // A claim that could not be given up here is given up when the turn is dropped.
-        self.has_ended.store(ended.is_ok(), Ordering::Relaxed);
+        self.note_end(&ended);
         ended
     }
 
-    async fn fail(&self, begun: &BegunTurn, error: &NodeError) -> Result<(), NodeError> {
-        if error.category() == Category::Paused
-            && let Some(paused) = error.paused()
-        {
-            return self.store.pause(begun, &paused).await;
-        }
+    async fn fail(&self, clock: &dyn Clock, begun: &BegunTurn, error: &NodeError) {
         let so_far = error
             .unfinished()
             .map(|unfinished| unfinished.without_history(begun.history.len()));
-        if let Err(fault) = self.store.fail(begun, so_far.as_ref()).await {
+        let ended = ended_in_time(clock, || self.store.fail(begun, so_far.as_ref())).await;
+        self.note_end(&ended);
+        if let Err(fault) = ended {
             tracing::warn!(target: "llmnode::chat", "a failed turn was not kept: {fault:#}");
         }
-        Ok(())
     }
+
+    /// A claim that could not be given up here is given up when the turn is dropped.
+    fn note_end(&self, ended: &Result<(), NodeError>) {
+        self.has_ended.store(ended.is_ok(), Ordering::Relaxed);
+    }
+}
+
+/// A store that hangs or panics must not take the call with it. The deadline of the
+/// call is no measure: an answer that came in time is paid for, and is not lost
+/// because a moment is left.
+async fn ended_in_time<'a>(
+    clock: &dyn Clock,
+    end: impl FnOnce() -> BoxFuture<'a, Result<(), NodeError>>,
+) -> Result<(), NodeError> {
+    let ended = catch_panic_async(|| async {
+        let mut end = end();
+        let mut late = clock.outside(LONGEST_END);
+        poll_fn(|cx| match end.as_mut().poll(cx) {
+            Poll::Ready(outcome) => Poll::Ready(outcome),
+            Poll::Pending => late.as_mut().poll(cx).map(|()| Err(hung())),
+        })
+        .await
+    });
+    ended.await.unwrap_or_else(|panic_message| {
+        let why = format!("the store of the conversation panicked: {panic_message}");
+        Err(NodeError::new(Category::Panic, why))
+    })
+}
+
+fn hung() -> NodeError {
+    let why = format!(
+        "the store of the conversation has not answered for {LONGEST_END:?}, and nobody knows whether the turn was written; look at the \
+         history once the store works again, and at `chat.unfinished()`"
+    );
+    NodeError::new(Category::Aborted, why)
 }
 
 impl Drop for Turn<'_> {
@@ -206,8 +269,9 @@ impl Drop for Turn<'_> {
         if self.has_ended.load(Ordering::Relaxed) {
             return;
         }
-        if let Some(begun) = self.open() {
-            self.store.abandon(begun);
+        let Some(begun) = self.open() else { return };
+        if let Err(panic_message) = catch_panic(|| self.store.abandon(begun)) {
+            tracing::warn!(target: "llmnode::chat", "a claim was not given up: the store panicked: {panic_message}");
         }
     }
 }

@@ -22,7 +22,7 @@ use llmnode_reader::internal::WRAPPER;
 use llmnode_reader::{OutputSchema, Reader, Violation};
 
 use super::attempt_loop::{self, CallPlan};
-use super::begin_turn::begin_turn;
+use super::begin_turn::{begin_turn, in_time};
 use super::choices::{Choices, ChosenValues};
 use super::compaction::{Compact, Sources, Summary, Transcript};
 use super::context::{CallContext, CallExtensions};
@@ -202,7 +202,7 @@ async fn ask_loop(
             None => attempt_loop::run(&plan, &mut attempts).await,
             Some(turn) => {
                 Box::pin(async {
-                    attempts.keep_turn(None).await?;
+                    in_time(context, &own_deadline, attempts.keep_turn(None)).await?;
                     let clock = &*context.core.clock;
                     turn.held(clock, attempt_loop::run(&plan, &mut attempts))
                         .await

@@ -486,6 +486,10 @@ struct Damaged {
 }
 
 impl TurnStore for Damaged {
+    fn id(&self) -> &str {
+        self.chat.id()
+    }
+
     fn begin<'a>(&'a self, turn: NewTurn<'a>) -> BoxFuture<'a, Result<BegunTurn, NodeError>> {
         Box::pin(async move {
             let mut begun = self.chat.begin(turn).await?;

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use llmnode::chats::Conversations;
 use llmnode::flow::Step;
-use llmnode::journal::JournalFile;
+use llmnode::journal::{JournalFile, MapExt};
 use llmnode::prelude::*;
-use llmnode::{BoxError, Cx, FnModel};
+use llmnode::{BoxError, Cx, Exec, FnModel, ModelError, Node};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -200,4 +200,98 @@ async fn a_turn_that_is_there_has_its_own_history_even_if_others_wrote_behind_it
     while !killed_at(moment, true).await {
         moment += 1;
     }
+}
+
+/// Items with the same question, each in a chat of its own.
+struct SumUp {
+    chats: Conversations,
+    id: &'static str,
+    fails: bool,
+}
+
+impl Node for SumUp {
+    type Output = String;
+    const NAME: &'static str = "sum_up";
+}
+
+impl<S: ?Sized + Sync> Exec<S> for SumUp {
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, BoxError> {
+        if self.fails {
+            return Err("not now".into());
+        }
+        let chat = self.chats.open(self.id).await?;
+        Ok(cx.call(&ask("Sum up.")).conversation(&chat).await?)
+    }
+}
+
+#[tokio::test]
+async fn equal_questions_in_several_chats_are_turns_of_their_own_after_a_restart() {
+    let folder = Folder::new("equal");
+    let chats = Conversations::in_memory();
+    let model = FnModel::new(|_| Reply::text("Short."));
+    let ids = ["a", "b", "c"];
+    // The chat "b" cannot be opened the first time, so turns begin in another order the second time.
+    for failing in [Some("b"), None] {
+        let run = Run::new(model.clone());
+        let file = JournalFile::open(folder.file("equal.journal")).unwrap();
+        let nodes = ids.map(|id| SumUp {
+            chats: chats.clone(),
+            id,
+            fails: failing == Some(id),
+        });
+        let answers = run.map(nodes).concurrency(1).resume(file).await;
+        let failed = answers.iter().filter(|answer| answer.is_err()).count();
+        assert_eq!(failed, usize::from(failing.is_some()));
+    }
+    for id in ids {
+        let chat = chats.open(id).await.unwrap();
+        assert_eq!(texts(&chat).await, ["Sum up.", "Short."], "{id}");
+    }
+    assert_eq!(model.requests().len(), 3, "each is paid once");
+}
+
+/// Asks again where the first call fails, and dies behind the turn.
+struct Stubborn {
+    chats: Conversations,
+    dies: bool,
+}
+
+impl Node for Stubborn {
+    type Output = String;
+    const NAME: &'static str = "stubborn";
+}
+
+impl<S: ?Sized + Sync> Exec<S> for Stubborn {
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, BoxError> {
+        let chat = self.chats.open("a").await?;
+        let node = ask("Sum up.");
+        let mut answer = cx.call(&node).conversation(&chat).await;
+        if answer.is_err() {
+            answer = cx.call(&node).conversation(&chat).await;
+        }
+        if self.dies {
+            return Err("the process dies".into());
+        }
+        Ok(answer?)
+    }
+}
+
+#[tokio::test]
+async fn a_question_that_is_asked_again_after_a_failure_is_the_same_turn() {
+    let folder = Folder::new("again");
+    let chats = Conversations::in_memory();
+    let gone = ModelError::new(Category::BadRequest, "gone");
+    let model = ScriptedModel::new().reply(Reply::error(gone));
+    let run = Run::new(model.otherwise(|_| Reply::text("Short.")));
+    for dies in [true, false] {
+        let file = JournalFile::open(folder.file("again.journal")).unwrap();
+        let node = Stubborn {
+            chats: chats.clone(),
+            dies,
+        };
+        let answers = run.map([node]).resume(file).await;
+        assert_eq!(answers[0].is_err(), dies);
+    }
+    let chat = chats.open("a").await.unwrap();
+    assert_eq!(texts(&chat).await, ["Sum up.", "Short."]);
 }

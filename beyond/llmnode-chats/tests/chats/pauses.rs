@@ -1,9 +1,11 @@
 //! Turns that wait for a person: kept, decided once, run once.
 
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
-use llmnode::ModelError;
+use llmnode::chats::{NewTurn, TurnStore};
 use llmnode::prelude::*;
+use llmnode::{ModelError, TestClock};
 use serde_json::json;
 
 use crate::support::{Folder, ask, stores, texts};
@@ -212,5 +214,60 @@ async fn two_that_approve_at_once_pay_once() {
         assert_ne!(one.is_ok(), two.is_ok(), "{name}");
         assert_eq!(run.state().paid.load(Ordering::Relaxed), 20);
         assert_eq!(texts(&chat).await.len(), 4);
+    }
+}
+
+/// Of two decisions about a call, the later one counts, whatever the program has in hand.
+#[tokio::test]
+async fn a_call_that_was_declined_does_not_run_by_an_older_yes() {
+    let folder = Folder::new("declined");
+    for (name, chats) in stores(&folder).await {
+        let chat = chats.open("acme/42").await.unwrap();
+        let model = ScriptedModel::new().reply(calls_refund()).reply("Sorry.");
+        let run = Run::new(model).with_state(Bank::default());
+        let node = support();
+        let error = run.call(&node).conversation(&chat).await.unwrap_err();
+        let id = error.paused().unwrap().waiting()[0].id.clone();
+        let yes = chat.decide(&id, Approval::yes()).await.unwrap();
+        let no = chat.decide(&id, Approval::no("fraud")).await.unwrap();
+        let outcome = run.call(&node).conversation(&chat).approve(yes).await;
+        assert_eq!(run.state().paid.load(Ordering::Relaxed), 0, "{name}");
+        let error = outcome.unwrap_err();
+        assert_eq!(error.category(), Category::Conflict, "{name}: {error}");
+        assert!(error.to_string().contains("decided otherwise"), "{error}");
+        run.call(&node)
+            .conversation(&chat)
+            .approve(no)
+            .await
+            .unwrap();
+        assert_eq!(run.state().paid.load(Ordering::Relaxed), 0, "{name}");
+        assert_eq!(texts(&chat).await[2], "not allowed: fraud");
+    }
+}
+
+/// Between the claim of an approved call and its first row, the pause is still there.
+#[tokio::test]
+async fn a_decision_about_a_call_that_goes_on_already_is_refused() {
+    let folder = Folder::new("goes-on");
+    for (name, chats) in stores(&folder).await {
+        let chat = chats.open("acme/42").await.unwrap();
+        let model = ScriptedModel::new().reply(calls_refund());
+        let run = Run::new(model).with_state(Bank::default());
+        let node = support();
+        let error = run.call(&node).conversation(&chat).await.unwrap_err();
+        let id = error.paused().unwrap().waiting()[0].id.clone();
+        let yes = chat.decide(&id, Approval::yes()).await.unwrap();
+        let clock = TestClock::new();
+        let claimed = chat.begin(NewTurn::new(&clock).approving(&yes)).await;
+        let claimed = claimed.unwrap();
+        let error = chat.decide(&id, Approval::no("fraud")).await.unwrap_err();
+        assert_eq!(error.category(), Category::Conflict, "{name}: {error}");
+        assert!(error.to_string().contains("goes on"), "{name}: {error}");
+        // Its process is dead, as far as anybody knows: the decision counts, and whoever had the claim comes too late.
+        let dead = chat.clone().lease(Duration::ZERO);
+        dead.renew(&claimed).await.unwrap();
+        chat.decide(&id, Approval::no("fraud")).await.unwrap();
+        let late = dead.renew(&claimed).await.unwrap_err();
+        assert_eq!(late.category(), Category::Conflict, "{name}: {late}");
     }
 }

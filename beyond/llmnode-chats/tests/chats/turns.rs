@@ -1,13 +1,14 @@
 //! Turns: claimed before anything is paid, appended whole or not at all.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use llmnode::chats::{Conversations, NewTurn, TurnStore};
+use llmnode::chats::{Chat, Conversations, NewTurn, TurnStore};
 use llmnode::prelude::*;
-use llmnode::{Event, ModelError, Role, TestClock};
+use llmnode::{BoxFuture, Event, Message, ModelError, Role, TestClock};
 use serde_json::json;
 
-use crate::support::{Ask, Folder, ask, connected, postgres, stores, texts};
+use crate::support::{Ask, Folder, Moment, ask, connected, postgres, seen, stores, texts};
 
 #[tokio::test]
 async fn each_turn_has_those_before_it() {
@@ -475,4 +476,97 @@ async fn futures_join<F: Future<Output = ()>>(futures: Vec<F>) {
         }
     })
     .await;
+}
+
+/// Whichever moment an older version was stopped at.
+#[tokio::test]
+async fn a_turn_that_an_older_version_began_goes_on_by_its_id() {
+    let folder = Folder::new("older");
+    for (name, chats) in stores(&folder).await {
+        let chat = chats.open("acme/42").await.unwrap();
+        let clock = TestClock::new();
+        let begun = chat.begin(NewTurn::new(&clock).id("older")).await.unwrap();
+        let again = || {
+            let mut new = NewTurn::new(&clock).id("now");
+            new.older_id = Some("older".to_owned());
+            new
+        };
+        let claimed = chat.begin(again()).await.unwrap();
+        assert_eq!(claimed.id, "older", "{name}");
+        assert_ne!(claimed.owner, begun.owner);
+        let messages = [Message::user("One?"), Message::assistant("Yes.")];
+        chat.append(&claimed, &messages, &[]).await.unwrap();
+        let appended = chat.begin(again()).await.unwrap();
+        assert!(appended.is_appended, "{name}");
+        assert!(appended.history.is_empty());
+        let mut other = NewTurn::new(&clock).id("now");
+        other.older_id = Some("another".to_owned());
+        let other = chat.begin(other).await.unwrap();
+        assert_eq!(other.id, "now", "{name}");
+        assert_eq!(other.history.len(), 2);
+    }
+}
+
+/// A store that does this instead of the write of this number.
+async fn failing_at(number: u32, fails: fn() -> BoxFuture<'static, ()>) -> Chat {
+    let writes = AtomicU32::new(0);
+    let chats = seen(Conversations::in_memory(), move |moment| match moment {
+        Moment::Writes if writes.fetch_add(1, Ordering::Relaxed) + 1 == number => fails(),
+        _ => Box::pin(std::future::ready(())),
+    });
+    chats.open("acme/42").await.unwrap()
+}
+
+/// The first row is the claim, the second one the turn as it begins, the third one its end.
+async fn outcomes(fails: fn() -> BoxFuture<'static, ()>) -> Vec<Category> {
+    let gone = || Reply::error(ModelError::new(Category::BadRequest, "gone"));
+    let mut outcomes = Vec::new();
+    for (number, reply) in [
+        (1, Reply::text("Dune.")),
+        (2, Reply::text("Dune.")),
+        (3, Reply::text("Dune.")),
+        (3, gone()),
+    ] {
+        let chat = failing_at(number, fails).await;
+        let run = Run::new(ScriptedModel::new().reply(reply));
+        let node = ask("What shall I read?");
+        let call = run.call(&node).deadline(Duration::from_secs(2));
+        let ended = tokio::time::timeout(Duration::from_secs(60), call.conversation(&chat)).await;
+        let error = ended.expect("the call ends").unwrap_err();
+        outcomes.push(error.category());
+        assert!(texts(&chat).await.is_empty());
+        if number == 3 {
+            assert!(chat.info().await.unwrap().is_unfinished);
+        }
+        // The claim was given up.
+        let run = Run::new(ScriptedModel::new().reply("Emma."));
+        let next = chat.wait(Duration::from_secs(1));
+        let call = run.call(&node).conversation(&next);
+        assert_eq!(call.await.unwrap(), "Emma.", "{number}");
+    }
+    outcomes
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_hangs_holds_no_call() {
+    let outcomes = outcomes(|| Box::pin(std::future::pending())).await;
+    let expected = [
+        Category::Timeout,
+        Category::Timeout,
+        Category::Aborted,
+        Category::BadRequest,
+    ];
+    assert_eq!(outcomes, expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_panics_is_an_error_of_the_call() {
+    let outcomes = outcomes(|| Box::pin(async { panic!("a fault of the store") })).await;
+    let expected = [
+        Category::Panic,
+        Category::Panic,
+        Category::Panic,
+        Category::BadRequest,
+    ];
+    assert_eq!(outcomes, expected);
 }
