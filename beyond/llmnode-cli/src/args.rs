@@ -19,7 +19,7 @@ Usage:
                            [--tools NAMES] [--types NAMES]
   llmnode-graph run FILE [--input NAME=VALUE]... [--message TEXT] [--approve [NAME=]ANSWER]...
                          [--profiles FILE] [--store NAME=FILE]... [--programs FOLDER] [--folder FOLDER]
-                         [--picture mermaid] [--page FILE]
+                         [--mcp [NAME=]COMMAND]... [--mcp-allow TOOLS] [--picture mermaid] [--page FILE]
   llmnode-graph serve FILE... [--profiles FILE] [--store NAME=FILE]... [--programs FOLDER] [--folder FOLDER]
                            [--mcp [NAME=]COMMAND]... [--mcp-allow TOOLS] [--runs FOLDER] [--requests N] [--port N]
                            [--no-run]
@@ -38,7 +38,7 @@ Options:
   --message TEXT      what the user says, for agents without a prompt
   --approve ANSWER    the answer to what waits for an approval: yes, no (\"no, WHY\" says why), or a JSON object of values to
                       change first (of a tool: its arguments). NAME=ANSWER is the answer for one node. Without it the
-                      terminal is asked
+                      terminal is asked, and so it is where a tool asks a question
   --profiles FILE     the models that the graph may name; without it any name of a profile is taken when checking
   --store NAME=FILE   a store of rag nodes: an SQLite file of llmnode. It is searched by words; by vectors, too, if
                       OPENAI_EMBEDDING_MODEL names the model of its embeddings. When checking, the file is not opened,
@@ -76,8 +76,6 @@ pub(crate) enum Command {
 pub(crate) struct ServeOptions {
     pub(crate) options: Options,
     pub(crate) files: Vec<PathBuf>,
-    pub(crate) mcp: Vec<String>,
-    pub(crate) mcp_allow: Vec<String>,
     pub(crate) runs: Option<PathBuf>,
     pub(crate) requests: Option<u64>,
     pub(crate) port: u16,
@@ -96,6 +94,9 @@ pub(crate) struct Options {
     /// A check needs no file.
     pub(crate) stores: BTreeMap<String, Option<PathBuf>>,
     pub(crate) programs: Option<PathBuf>,
+    /// MCP servers, and their tools that need no approval.
+    pub(crate) mcp: Vec<String>,
+    pub(crate) mcp_allow: Vec<String>,
     pub(crate) tools: Option<Vec<String>>,
     pub(crate) types: Vec<String>,
     pub(crate) folder: Option<PathBuf>,
@@ -286,6 +287,14 @@ impl Options {
                 let (name, file) = store(&args.text(option)?, is_run)?;
                 added(&mut self.stores, option, name, file)
             }
+            "--mcp" if is_run => {
+                self.mcp.push(args.text(option)?);
+                Ok(())
+            }
+            "--mcp-allow" if is_run => {
+                self.mcp_allow.extend(names(&args.text(option)?));
+                Ok(())
+            }
             "--tools" if !is_run => {
                 self.tools = Some(names(&args.text(option)?));
                 Ok(())
@@ -355,8 +364,6 @@ fn serve(mut args: Arguments) -> Result<Command, String> {
         };
         match option.as_str() {
             "--no-run" => serve.no_run = true,
-            "--mcp" => serve.mcp.push(args.text(&option)?),
-            "--mcp-allow" => serve.mcp_allow.extend(names(&args.text(&option)?)),
             "--runs" => serve.runs = Some(args.path(&option)?),
             "--requests" => match args.number(&option)? {
                 0 => return Err("--requests 0: write 1 or more".to_owned()),
@@ -522,7 +529,12 @@ mod tests {
             (serve.options.file, serve.options.folder),
             ("a.json".into(), Some("f".into()))
         );
-        assert_eq!(serve.mcp, ["server"]);
+        assert_eq!(serve.options.mcp, ["server"]);
+        let Ok(Command::Run(options)) = read("run a --mcp one --mcp n=two --mcp-allow x,y") else {
+            panic!()
+        };
+        assert_eq!(options.mcp, ["one", "n=two"]);
+        assert_eq!(options.mcp_allow, ["x", "y"]);
     }
 
     #[test]
@@ -550,6 +562,7 @@ mod tests {
             ("run a --store docs", "write NAME=FILE"),
             ("check a --store =docs.db", "write NAME=FILE"),
             ("check a --approve yes", "no option --approve"),
+            ("check a --mcp server", "no option --mcp"),
             ("serve", "which file?"),
             ("serve a --port x", "write a number"),
             ("serve a --input x=1", "no option --input"),

@@ -42,8 +42,8 @@ fn tools(named: &Named) -> Option<String> {
     let tools = Vec::from_iter(named.tools.iter().cloned()).join(", ");
     (!tools.is_empty()).then(|| {
         format!(
-            "The command has no tools, and this graph needs {tools}: run it from a program that registers them with \
-             `Registry::tools`."
+            "The command has no tools of its own, and this graph needs {tools}: start the MCP server that has them with `--mcp`, or \
+             run it from a program that registers them with `Registry::tools`."
         )
     })
 }

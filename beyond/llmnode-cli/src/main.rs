@@ -4,6 +4,7 @@ mod args;
 mod check;
 mod hints;
 mod location;
+mod mcp;
 mod node_types;
 mod page;
 mod placeholders;

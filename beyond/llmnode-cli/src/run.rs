@@ -19,6 +19,7 @@ use serde_json::{Map, Value};
 
 use crate::args::{Answer, Options};
 use crate::check::{folder, read};
+use crate::mcp::Servers;
 use crate::placeholders::named;
 use crate::report::report;
 use crate::table::Table;
@@ -32,7 +33,24 @@ pub(crate) fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
     if let Some(output) = &options.page {
         page::check(output)?;
     }
-    let registry = registry(options)?.build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(with_servers(options))
+}
+
+async fn with_servers(options: &Options) -> Result<bool, Box<dyn Error>> {
+    let mut servers = Servers::default();
+    let outcome = of_file(options, &mut servers).await;
+    if !options.mcp.is_empty() {
+        servers.close().await;
+    }
+    outcome
+}
+
+async fn of_file(options: &Options, servers: &mut Servers) -> Result<bool, Box<dyn Error>> {
+    let registry = servers.connect(registry(options)?, options).await?;
+    let registry = registry.build()?;
     let text = read(&options.file)?;
     let file = options.file.display().to_string();
     let styled = stderr().is_terminal();
@@ -56,10 +74,7 @@ pub(crate) fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
         .map_err(|error| format!("{error}\n--input NAME=VALUE gives an input"))?
         .with_messages(options.message.as_deref().map(Message::user));
     let run = registry.run(model(options)?).with_state(state);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    runtime.block_on(driven(&graph, run, options))
+    driven(&graph, run, options).await
 }
 
 pub(crate) fn registry(options: &Options) -> Result<Registry, Box<dyn Error>> {
@@ -231,29 +246,51 @@ struct Decided {
 fn decided(mut paused: Paused, options: &Options) -> Result<Option<Decided>, Box<dyn Error>> {
     let mut by_person = false;
     for waiting in paused.waiting() {
-        let told = options
-            .approvals
-            .get(&waiting.id)
-            .or_else(|| options.approvals.get(""));
-        let answer = match told {
-            Some(answer) => answer.clone(),
-            None => match ask_person(&waiting)? {
-                Some(answer) => answer,
-                None => return Ok(None),
-            },
-        };
-        by_person |= told.is_none();
-        let approval = match answer {
-            Answer::Yes => Approval::yes(),
-            Answer::No(why) if why.is_empty() => {
-                Approval::no("the person who runs the graph said no")
+        paused = match told(&waiting, options) {
+            Some(answer) => paused.decide(&waiting.id, approval(answer.clone()))?,
+            None => {
+                by_person = true;
+                match decided_by_person(&paused, &waiting)? {
+                    Some(decided) => decided,
+                    None => return Ok(None),
+                }
             }
-            Answer::No(why) => Approval::no(why),
-            Answer::Edit(values) => Approval::edit(values),
         };
-        paused = paused.decide(&waiting.id, approval)?;
     }
     Ok(Some(Decided { paused, by_person }))
+}
+
+/// Asks until an answer is taken. `None`: there is no one to ask.
+fn decided_by_person(
+    paused: &Paused,
+    waiting: &WaitingCall,
+) -> Result<Option<Paused>, Box<dyn Error>> {
+    loop {
+        let Some(answer) = ask_person(waiting)? else {
+            return Ok(None);
+        };
+        match paused.clone().decide(&waiting.id, approval(answer)) {
+            Ok(decided) => return Ok(Some(decided)),
+            Err(error) => print_line(&error.to_string()),
+        }
+    }
+}
+
+fn approval(answer: Answer) -> Approval {
+    match answer {
+        Answer::Yes => Approval::yes(),
+        Answer::No(why) if why.is_empty() => Approval::no("the person who runs the graph said no"),
+        Answer::No(why) => Approval::no(why),
+        Answer::Edit(values) => Approval::edit(values),
+    }
+}
+
+/// What the options say to it. A yes to all says nothing to a question.
+fn told<'o>(waiting: &WaitingCall, options: &'o Options) -> Option<&'o Answer> {
+    let of_this = options.approvals.get(&waiting.id);
+    let of_all = options.approvals.get("");
+    let of_all = of_all.filter(|answer| waiting.question.is_none() || **answer != Answer::Yes);
+    of_this.or(of_all)
 }
 
 fn show_waiting(waiting: &WaitingCall) {

@@ -3,13 +3,13 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use llmnode_graph::Registry;
 use llmnode_http::OpenAi;
 use llmnode_runtime::{ChatModel, FnModel, ModelError};
 use llmnode_serve::ext::{Registries, serve_with, with_notes};
 
 use crate::args::ServeOptions;
 use crate::check::{folder, registry_for};
+use crate::mcp::Servers;
 use crate::run;
 use crate::terminal::print;
 
@@ -63,8 +63,6 @@ async fn served(serve: ServeOptions, servers: &mut Servers) -> Result<bool, Box<
     let ServeOptions {
         options,
         files,
-        mcp,
-        mcp_allow,
         requests,
         port,
         no_run,
@@ -83,7 +81,7 @@ async fn served(serve: ServeOptions, servers: &mut Servers) -> Result<bool, Box<
         Arc::new(move |text| registry_for(text, &options).map_err(|error| error.to_string()))
     } else {
         let registry = run::registry(&options)?;
-        let registry = servers.connect(registry, &mcp, &mcp_allow).await?.build()?;
+        let registry = servers.connect(registry, &options).await?.build()?;
         Arc::new(move |_| Ok(registry.clone()))
     };
     let mut page = serve_with(registries)
@@ -120,83 +118,4 @@ fn model() -> Arc<dyn ChatModel> {
             }))
         }
     }
-}
-
-/// The MCP servers that were started.
-#[derive(Default)]
-struct Servers {
-    #[cfg(feature = "mcp")]
-    started: Vec<llmnode_mcp::McpServer>,
-}
-
-#[cfg(feature = "mcp")]
-impl Servers {
-    /// All tools need an approval but those that the person named: a server's own hints are not a reason.
-    async fn connect(
-        &mut self,
-        mut registry: Registry,
-        commands: &[String],
-        allowed: &[String],
-    ) -> Result<Registry, Box<dyn Error>> {
-        for command in commands {
-            let (name, command) = match command.split_once('=') {
-                // A program's path may have a `=`, too.
-                Some((name, command)) if !name.contains([' ', '/', '\\']) => (Some(name), command),
-                _ => (None, command.as_str()),
-            };
-            let mut words = command.split_whitespace();
-            let program = words.next().ok_or("--mcp: which program?")?;
-            // The page and the terminal pass its questions on.
-            let mcp = llmnode_mcp::Mcp::stdio(program, words).asks();
-            let mcp = name.map_or(mcp.clone(), |name| mcp.clone().name(name));
-            let server = mcp.require_approval_for_all_but(allowed).connect().await?;
-            registry = registry.tools(server.tools());
-            self.started.push(server);
-        }
-        let names: Vec<String> = self.notes().into_iter().map(|(name, _)| name).collect();
-        match allowed.iter().find(|name| !names.contains(name)) {
-            None => Ok(registry),
-            Some(name) => Err(format!(
-                "--mcp-allow {name:?}: there is no such tool; there are: {}",
-                names.join(", ")
-            )
-            .into()),
-        }
-    }
-
-    fn notes(&self) -> Vec<(String, String)> {
-        self.started
-            .iter()
-            .flat_map(llmnode_mcp::McpServer::hints)
-            .collect()
-    }
-
-    async fn close(&self) {
-        for server in &self.started {
-            server.close().await;
-        }
-        // One that was just being started ends when its task is dropped.
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-    }
-}
-
-#[cfg(not(feature = "mcp"))]
-impl Servers {
-    async fn connect(
-        &mut self,
-        registry: Registry,
-        commands: &[String],
-        _: &[String],
-    ) -> Result<Registry, Box<dyn Error>> {
-        match commands {
-            [] => Ok(registry),
-            _ => Err("--mcp is not in this build: install llmnode-cli with --features mcp".into()),
-        }
-    }
-
-    fn notes(&self) -> Vec<(String, String)> {
-        Vec::new()
-    }
-
-    async fn close(&self) {}
 }

@@ -452,7 +452,10 @@ async fn a_run_says_which_tools_it_lacks() {
     let told = lines(&done.stderr).join("\n");
     assert!(told.contains("no tool \"web_serch\""), "{told}");
     assert!(
-        told.contains("this graph needs calcultor, web_search, web_serch: run it from a program"),
+        told.contains(
+            "this graph needs calcultor, web_search, web_serch: start the MCP server that has them \
+             with `--mcp`, or run it from a program"
+        ),
         "{told}"
     );
 }
@@ -1080,12 +1083,12 @@ struct Terminal {
 
 #[cfg(target_os = "linux")]
 impl Terminal {
-    fn run(server: &StubServer, file: &Path, input: &str) -> Self {
+    fn run(server: &StubServer, file: &Path, input: &str, options: &str) -> Self {
         use std::io::Read;
 
         let program = env!("CARGO_BIN_EXE_llmnode-graph");
         let line = format!(
-            "'{program}' run '{}' --input 'query={input}'",
+            "'{program}' run '{}' --input 'query={input}' {options}",
             file.display()
         );
         let mut command = Command::new("script");
@@ -1140,7 +1143,11 @@ impl Terminal {
 
     /// As a person does who reads.
     fn answer(&mut self, line: &str) {
-        self.until("in place of these: ");
+        self.answer_behind("in place of these: ", line);
+    }
+
+    fn answer_behind(&mut self, question: &str, line: &str) {
+        self.until(question);
         std::thread::sleep(std::time::Duration::from_millis(700));
         self.write(line);
     }
@@ -1158,7 +1165,7 @@ async fn a_terminal_takes_no_answer_from_before_its_question() {
     let data = json!({"prompt": "Send {{ query }}.", "require_approval": true});
     let file = graph_of(&folder, "agent", &data);
 
-    let mut terminal = Terminal::run(&server, &file, "90071992547409931");
+    let mut terminal = Terminal::run(&server, &file, "90071992547409931", "");
     terminal.write("yes");
     let shown = terminal.until("That was written before the question could be read");
     assert!(
@@ -1173,7 +1180,7 @@ async fn a_terminal_takes_no_answer_from_before_its_question() {
     assert_eq!(server.requests_seen(), 0);
 
     // An edit that is not taken is asked about again, and what is sent is the next one.
-    let mut terminal = Terminal::run(&server, &file, "all");
+    let mut terminal = Terminal::run(&server, &file, "all", "");
     terminal.answer("{\"_hidden\": 1}");
     terminal.until("which an approval of `only` cannot change");
     terminal.answer("{\"query\": \"half\"}");
@@ -1181,4 +1188,95 @@ async fn a_terminal_takes_no_answer_from_before_its_question() {
     terminal.script.wait().unwrap();
     assert_eq!(server.requests_seen(), 1);
     assert!(format!("{:?}", server.requests()).contains("Send half."));
+}
+
+/// A shop as an MCP server on the standard streams, whose tool asks before it pays. The test below starts it.
+#[cfg(feature = "mcp")]
+#[test]
+#[ignore = "is started by another test"]
+fn shop() {
+    use std::io::{BufRead, Write};
+
+    let mut output = std::io::stdout();
+    // The test harness may have begun a line.
+    writeln!(output).unwrap();
+    for line in std::io::stdin().lock().lines() {
+        let message: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        if let Some(id) = message.get("id") {
+            let result = answer_of_shop(&message);
+            let answer = json!({"jsonrpc": "2.0", "id": id, "result": result});
+            writeln!(output, "{answer}").unwrap();
+        }
+    }
+}
+
+#[cfg(feature = "mcp")]
+fn answer_of_shop(message: &Value) -> Value {
+    let said = |text: String| json!({"resultType": "complete", "content": [{"type": "text", "text": text}]});
+    let replies = &message["params"]["inputResponses"];
+    match message["method"].as_str().unwrap() {
+        "server/discover" => json!({
+            "resultType": "complete",
+            "supportedVersions": ["2026-07-28"],
+            "capabilities": {"tools": {}},
+            "ttlMs": 0,
+            "cacheScope": "public",
+        }),
+        "tools/list" => json!({"tools": [{
+            "name": "pay",
+            "description": "Pays.",
+            "inputSchema": {"type": "object"},
+        }]}),
+        "tools/call" if replies.is_null() => {
+            let schema = json!({
+                "type": "object",
+                "properties": {"euros": {"type": "integer", "maximum": 50}},
+                "required": ["euros"],
+            });
+            let params = json!({"mode": "form", "message": "How much?", "requestedSchema": schema});
+            let question = json!({"method": "elicitation/create", "params": params});
+            json!({"resultType": "input_required", "inputRequests": {"amount": question}, "requestState": "sealed"})
+        }
+        "tools/call" if replies["amount"]["action"] == "accept" => {
+            said(format!("paid {}", replies["amount"]["content"]["euros"]))
+        }
+        "tools/call" => said("paid nothing".to_owned()),
+        _ => json!({}),
+    }
+}
+
+#[cfg(all(feature = "mcp", target_os = "linux"))]
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_tool_asks_is_asked_in_the_terminal() {
+    let folder = folder("asks");
+    let data = json!({"prompt": "Pay {{ query }}.", "tools": ["shop_pay"]});
+    let file = graph_of(&folder, "agent", &data);
+    let program = std::env::current_exe().unwrap();
+    let options = format!(
+        "--mcp 'shop={} shop --exact --ignored' --mcp-allow shop_pay --approve yes",
+        program.display()
+    );
+    for (answer, told) in [("{\"euros\": 20}", "paid 20"), ("no", "paid nothing")] {
+        let server = StubServer::builder()
+            .script([StubReply::call("shop_pay", json!({}))])
+            .default_reply(StubReply::text("Done."))
+            .start()
+            .await
+            .unwrap();
+        let mut terminal = Terminal::run(&server, &file, "all", &options);
+        let question = "a JSON object as the answer, or no: ";
+        terminal.until("How much?");
+        terminal.until("\"maximum\": 50");
+        terminal.answer_behind(question, "yes");
+        terminal.until("That is no answer.");
+        // What does not follow the schema is asked again.
+        terminal.answer_behind(question, "{\"euros\": 51}");
+        terminal.until("schema");
+        terminal.answer_behind(question, answer);
+        terminal.until("2 requests");
+        terminal.script.wait().unwrap();
+        let requests = server.requests();
+        let read = requests[1].messages();
+        assert_eq!(read.last().unwrap().1, told);
+    }
 }
