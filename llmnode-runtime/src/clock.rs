@@ -46,31 +46,25 @@ pub trait Clock: Send + Sync {
     }
 }
 
-/// Does some work until `end`, if there is one. `None`: the end came first. If it has passed already, the work does not begin. While the
-/// time is stopped, the end moves.
+/// Does some work until `end`. `None`: the end came first. If it has passed already, the work does not begin. While the time is stopped,
+/// the end moves.
 ///
 /// Whoever calls it pins the work: a future that is passed by value is stored again in each future that it passes through.
 pub(crate) fn timeout_at<'c, F: Future + Unpin>(
     clock: &'c dyn Clock,
-    end: Option<Instant>,
+    end: Instant,
     stopped: Option<&'c StoppedTime>,
     mut work: F,
 ) -> impl Future<Output = Option<F::Output>> {
-    let has_passed = end.is_some_and(|end| clock.now() >= end);
-    let mut limit = end
-        .filter(|_| !has_passed)
-        .map(|end| TimeLimit::new(clock, end, stopped));
+    let mut limit = (clock.now() < end).then(|| TimeLimit::new(clock, end, stopped));
     poll_fn(move |cx| {
-        if has_passed {
+        let Some(limit) = &mut limit else {
             return Poll::Ready(None);
-        }
+        };
         if let Poll::Ready(outcome) = Pin::new(&mut work).poll(cx) {
             return Poll::Ready(Some(outcome));
         }
-        match &mut limit {
-            Some(limit) => limit.poll(cx).map(|()| None),
-            None => Poll::Pending,
-        }
+        limit.poll(cx).map(|()| None)
     })
 }
 
@@ -420,7 +414,7 @@ mod tests {
     async fn a_deadline_that_nothing_can_reach_ends_the_test() {
         let clock = TestClock::new();
         let end = clock.now() + SECOND;
-        timeout_at(&clock, Some(end), None, std::future::pending::<()>()).await;
+        timeout_at(&clock, end, None, std::future::pending::<()>()).await;
     }
 
     /// Whoever is polled again and again, as by a socket, is alive, however long it takes. So is one whose runtime is busy.
@@ -435,9 +429,6 @@ mod tests {
             tokio::task::yield_now().await;
         };
         let end = clock.now() + SECOND;
-        assert_eq!(
-            timeout_at(&clock, Some(end), None, pin!(work)).await,
-            Some(())
-        );
+        assert_eq!(timeout_at(&clock, end, None, pin!(work)).await, Some(()));
     }
 }

@@ -73,10 +73,12 @@ pub(crate) async fn before_deadline<F: Future + Unpin>(
     clock: &dyn Clock,
     work: F,
 ) -> Result<F::Output, String> {
-    let end = deadline.map(Deadline::end);
-    let stopped = deadline.and_then(Deadline::stopped).map(|time| &**time);
-    let outcome = timeout_at(clock, end, stopped, work).await;
-    outcome.ok_or_else(|| deadline.map(Deadline::late).unwrap_or_default())
+    let Some(deadline) = deadline else {
+        return Ok(work.await);
+    };
+    let stopped = deadline.stopped.as_deref();
+    let outcome = timeout_at(clock, deadline.end(), stopped, work).await;
+    outcome.ok_or_else(|| deadline.late())
 }
 
 /// How much time is left, and for what: the call or the run.

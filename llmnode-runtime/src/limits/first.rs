@@ -73,7 +73,7 @@ impl CallLimits<'_> {
                         passed: false,
                     });
                 }
-                Turn::Until(end) => timeout_at(self.clock, Some(end), None, changed).await?,
+                Turn::Until(end) => timeout_at(self.clock, end, None, changed).await?,
             }
         }
     }

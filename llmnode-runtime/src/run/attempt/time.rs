@@ -27,10 +27,12 @@ pub(in crate::run) async fn in_time<F: Future + Unpin>(
     let limits = plan.context.limits;
     let of_attempt = timeout.and_then(|timeout| clock.now().checked_add(timeout));
     let of_run = limits.end_of_time();
-    let end = of_attempt.into_iter().chain(of_run).min();
+    let Some(end) = of_attempt.into_iter().chain(of_run).min() else {
+        return Ok(attempt.await);
+    };
     let outcome = timeout_at(clock, end, plan.stopped(), attempt).await;
     outcome.ok_or_else(|| match timeout {
-        Some(timeout) if end == of_attempt => OutOfTime::OfAttempt(timeout),
+        Some(timeout) if of_attempt == Some(end) => OutOfTime::OfAttempt(timeout),
         _ => OutOfTime::OfRun(limits.late()),
     })
 }
