@@ -6,7 +6,8 @@
 //!
 //! 1. What other macros would report without a remedy is taken off and reported
 //!    here: attributes that no derive has (`stray.rs`), misspelt keys of serde and
-//!    schemars, fields that borrow (`borrowed.rs`).
+//!    schemars, fields that borrow (`borrowed.rs`), arrays of any length
+//!    (`any_length.rs`).
 //! 2. The traversal is written from the fields as they are then (`validate/definition.rs`).
 //! 3. Last come the derives, since steps 1 and 2 decide what they may see: types of
 //!    other crates lend their schema (`foreign.rs`), and a type that borrows gets a
@@ -15,6 +16,7 @@
 //! A field whose type lacks the derives would be several errors, one of each place
 //! in serde's and schemars' code; `parts.rs` makes them one.
 
+mod any_length;
 mod borrowed;
 mod foreign;
 mod parts;
@@ -58,6 +60,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     stray::take_stray(&mut input, &mut errors);
     serde_keys::check(&mut input, &mut errors);
     let borrows = borrowed::check(&mut input, &mut errors);
+    any_length::check(&mut input, &krate, &mut errors);
     let definition = definition::expand(&input, &krate, value(&args.state), &mut errors);
     if missing_derives(&input.attrs).contains(&JSON_SCHEMA) {
         foreign::lend_schemas(&mut input, &krate);

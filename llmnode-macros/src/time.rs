@@ -103,6 +103,9 @@ impl Wait {
             return Err(input.error(RANGE_SYNTAX));
         }
         let from = Time::parse(input)?;
+        if input.peek(Token![-]) {
+            return Err(input.error(RANGE_SYNTAX));
+        }
         if !input.peek(Token![..]) {
             return Ok(Self { from, to: from });
         }
@@ -199,7 +202,7 @@ mod tests {
         assert_eq!(wait("1.5s..2m").unwrap(), (1500, 120_000));
         assert_eq!(wait("0s").unwrap(), (0, 0));
         for text in [
-            "60s..1s", "0s..1s", "1s..=2s", "1s...2s", "1s..", "..1s", "1..2s", "1s..2",
+            "60s..1s", "0s..1s", "1s..=2s", "1s...2s", "1s..", "..1s", "1..2s", "1s..2", "1s-60s",
         ] {
             let error = wait(text).unwrap_err().to_string();
             assert!(!error.starts_with("expected"), "{text}: {error}");

@@ -4,7 +4,8 @@ pub use crate::__impl_arc_state as impl_arc_state;
 pub use crate::__impl_validate_all as impl_validate_all;
 pub use crate::output::foreign::Foreign;
 pub use crate::output::parts::{
-    All, DerivedBound, Described, OutputPart, PartProbe, Parts, Written, is_part,
+    All, DerivedBound, Described, KeyProbe, OutputPart, PartProbe, Parts, READS_SHARED, Sent,
+    StdProbe, Written, is_object, is_part, unread, unwritten,
 };
 pub use crate::output::{Argument, OutputSpec, TypeReader};
 pub use crate::prompt::generated::{
@@ -43,7 +44,7 @@ pub type Yield<N> = Result<<N as Node>::Output, crate::BoxError>;
 
 /// The traits between which method resolution chooses, in scope only where it has to.
 pub mod probes {
-    pub use crate::output::parts::NoPart as _;
+    pub use crate::output::parts::{NoKey as _, NoPart as _, NotOfStd as _};
     pub use crate::prompt::generated::{ShowNothing as _, ShowValue as _};
     pub use crate::run::{
         CloneArgument as _, CloneNothing as _, CloneValue as _, FallbackJson as _,
@@ -65,7 +66,7 @@ macro_rules! __impl_arc_state {
         impl<$($params)*> $crate::private::Exec<::std::sync::Arc<$state>> for $node
         where
             $($bounds)*
-            for<'__any> ::std::sync::Arc<$state>: ::core::marker::Sync,
+            ::std::sync::Arc<$state>: for<'__any> ::core::marker::Sync,
         {
             #[inline]
             fn exec(

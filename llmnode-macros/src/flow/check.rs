@@ -13,7 +13,7 @@ use quote::ToTokens;
 use syn::{Error, Ident, Type};
 
 use super::parse_util::non_static_lifetime;
-use super::pattern::{catch_all_pattern, is_open_ended};
+use super::pattern::{bare_variant, catch_all_pattern, is_open_ended};
 use super::reachability::Graph;
 use super::step::text;
 use super::syntax::{Arm, Exit, Flow, FlowStep, Target};
@@ -59,7 +59,12 @@ pub(crate) fn check(flow: &Flow, errors: &mut Errors) -> CheckedFlow {
     for (index, stop) in flow.step_list.iter().enumerate() {
         let label = label(index, stop, &checked);
         labelled &= label.is_ok();
-        let checks = [label, check_type(stop), check_end_value(flow, stop)];
+        let checks = [
+            label,
+            check_type(stop),
+            check_arms(flow, &stop.exit),
+            check_end_value(flow, stop),
+        ];
         for check in checks {
             if let Err(error) = check {
                 checked.faulty[index] = true;
@@ -157,6 +162,37 @@ fn reject_catch_all(exit: &Exit, errors: &mut Errors) {
             errors.push(Error::new_spanned(all, message));
         }
     }
+}
+
+/// An arm `Search` is the variant of that name, unless a step has the name: then it would be the node. With a second name
+/// beside it, that cannot be the action's type.
+fn check_arms(flow: &Flow, exit: &Exit) -> syn::Result<()> {
+    let Exit::Match(arms) = exit else {
+        return Ok(());
+    };
+    let names: Vec<&Ident> = arms
+        .iter()
+        .filter_map(|arm| bare_variant(&arm.pattern))
+        .collect();
+    let is_alone = names.iter().all(|name| *name == names[0]);
+    let Some(name) = names
+        .iter()
+        .find(|name| is_step(flow, name))
+        .filter(|_| !is_alone)
+    else {
+        return Ok(());
+    };
+    let message = format!(
+        "`{name}` is a step here; write the variant with its type: `Action::{name}` for a type `Action`"
+    );
+    Err(Error::new(name.span(), message))
+}
+
+/// Whether a step's type is the name alone.
+fn is_step(flow: &Flow, name: &Ident) -> bool {
+    flow.step_list
+        .iter()
+        .any(|stop| matches!(bare(&stop.ty), Type::Path(path) if path.path.is_ident(name)))
 }
 
 /// Whether `end` has a value must fit the flow's own action: a flow decides

@@ -7,7 +7,7 @@
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::{Lit, Pat};
+use syn::{Ident, Lit, Pat};
 
 use super::step::text;
 
@@ -41,6 +41,16 @@ pub(super) fn catch_all_pattern(pattern: &Pat) -> Option<&Pat> {
     }
 }
 
+/// The name of a pattern that is nothing else, and that of a variant.
+pub(super) fn bare_variant(pattern: &Pat) -> Option<&Ident> {
+    match pattern {
+        Pat::Ident(name) if name.subpat.is_none() && is_variant(&text(&name.ident)) => {
+            Some(&name.ident)
+        }
+        _ => None,
+    }
+}
+
 /// `Name { .. }` cannot bind everything if the name is unknown.
 /// A pattern `Search` is a variant if one of that name is in scope, and a new
 /// variable otherwise, which matches everything without a word. Written as `Search
@@ -48,14 +58,14 @@ pub(super) fn catch_all_pattern(pattern: &Pat) -> Option<&Pat> {
 /// such variant.
 pub(super) fn strict(pattern: &Pat) -> TokenStream {
     match pattern {
-        Pat::Ident(name) if name.subpat.is_none() && is_variant(&text(&name.ident)) => {
-            generated!(#name { .. })
-        }
         Pat::Or(or) => {
             let cases = or.cases.iter().map(strict);
             generated!(#(#cases)|*)
         }
-        other => other.to_token_stream(),
+        other => match bare_variant(other) {
+            Some(name) => generated!(#name { .. }),
+            None => other.to_token_stream(),
+        },
     }
 }
 

@@ -80,8 +80,9 @@ fn wrap(ty: &mut Type, krate: &Path) -> Option<Span> {
             found.into_iter().next()
         }
         Type::Path(path) => {
+            // The path is resolved once more from the text, and an unknown crate is then one error with that of the field.
+            let span = path.path.segments.first()?.ident.span();
             let last = path.path.segments.last_mut()?;
-            let span = last.ident.span();
             if path.qself.is_none() && NAMES.iter().any(|name| last.ident == name) {
                 let inner = quote!(#path);
                 *ty = parse_quote!(#krate::__private::Foreign<#inner>);

@@ -6,21 +6,22 @@
 //! a constant, so a generic definition is asked with arguments filled in, about the
 //! fields that have none of its parameters.
 
+mod ask;
+mod collect;
+mod sent;
+
 use std::collections::HashSet;
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{
-    Data, DeriveInput, Field, GenericArgument, GenericParam, Generics, LitStr, Path, PathArguments,
-    Type, parse_quote,
-};
+use syn::{Data, DeriveInput, Field, GenericParam, Generics, LitStr, Path, Type, parse_quote};
 
 use crate::crate_path;
-use crate::generics::{bare, mentions};
+use crate::generics::mentions;
 use crate::validate::definition;
-use crate::validate::fields::is_plain;
 use crate::validate::serde_names::SerdeAttributes;
+use collect::Part;
 
 /// Adds the attributes of the derives, and returns the impl that they need.
 pub(crate) fn check(input: &mut DeriveInput, krate: &Path) -> TokenStream {
@@ -44,18 +45,22 @@ pub(crate) fn check(input: &mut DeriveInput, krate: &Path) -> TokenStream {
     let mut seen = HashSet::new();
     for field in fields(&mut input.data) {
         let parts = owner.parts(field);
-        let Some(at) = parts.first().map(Spanned::span) else {
+        let Some(at) = parts.first().map(|part| part.ty().span()) else {
             continue;
         };
         let ty = field.ty.clone();
-        let described = LitStr::new(&owner.described(&ty).to_string(), at);
+        if let Some(sent) = sent::sent(&ty, &owner.private) {
+            field.ty = sent;
+        }
+        let held = field.ty.clone();
+        let described = LitStr::new(&owner.described(&held).to_string(), at);
         field
             .attrs
             .push(parse_quote!(#[schemars(with = #described)]));
         if !seen.insert(ty.to_token_stream().to_string()) {
             continue;
         }
-        let bound = LitStr::new(&owner.bound(checked.len(), &ty).to_string(), at);
+        let bound = LitStr::new(&owner.bound(checked.len(), &held).to_string(), at);
         // Not in the pages of rustdoc, which checks no bodies.
         field.attrs.push(parse_quote! {
             #[cfg_attr(not(doc), serde(bound(serialize = #bound, deserialize = #bound)))]
@@ -73,7 +78,7 @@ struct Checked {
     ty: Type,
     at: Span,
     /// What in it may be wrong.
-    parts: Vec<Type>,
+    parts: Vec<Part>,
 }
 
 fn fields(data: &mut Data) -> Vec<&mut Field> {
@@ -102,19 +107,18 @@ struct Owner<'a> {
 }
 
 impl Owner<'_> {
-    /// The types in the field's type that are not known by their tokens.
-    fn parts(&self, field: &Field) -> Vec<Type> {
+    /// What in the field's type is not known by its tokens.
+    fn parts(&self, field: &Field) -> Vec<Part> {
         let attributes = SerdeAttributes::read(&field.attrs);
         let is_special = attributes.custom
             || attributes.skip
             || attributes.hidden
             || attributes.flatten
             || attributes.bound;
-        let mut found = vec![];
-        if is_special || !self.is_written(&field.ty) || !self.collect(&field.ty, &mut found) {
+        if is_special || !self.is_written(&field.ty) {
             return vec![];
         }
-        found
+        collect::parts(&field.ty, self.ident).unwrap_or_default()
     }
 
     /// Whether the type is the same as a text: `$crate` of a macro is not, `Self` is another type there, and a parameter is
@@ -132,54 +136,6 @@ impl Owner<'_> {
                 });
             is_parameter || ident == "Self" || ident.to_string().starts_with('$')
         })
-    }
-
-    /// Returns `false` for a type that is not looked into.
-    fn collect(&self, ty: &Type, found: &mut Vec<Type>) -> bool {
-        match bare(ty) {
-            ty if is_plain(ty) => true,
-            Type::Array(array) => self.collect(&array.elem, found),
-            Type::Tuple(tuple) => tuple.elems.iter().all(|ty| self.collect(ty, found)),
-            Type::Path(path) if path.qself.is_none() => {
-                let Some(last) = path.path.segments.last() else {
-                    return false;
-                };
-                if let Some(values) = values_of(&last.ident) {
-                    return self.collect_arguments(&last.arguments, values, found);
-                }
-                // The definition itself has the derives.
-                if last.ident != *self.ident {
-                    found.push(ty.clone());
-                }
-                true
-            }
-            Type::TraitObject(_) => {
-                found.push(ty.clone());
-                true
-            }
-            _ => false,
-        }
-    }
-
-    /// `values`: how many of the arguments are types of values. What follows is a hasher or an allocator.
-    fn collect_arguments(
-        &self,
-        arguments: &PathArguments,
-        values: usize,
-        found: &mut Vec<Type>,
-    ) -> bool {
-        let PathArguments::AngleBracketed(arguments) = arguments else {
-            return false;
-        };
-        arguments
-            .args
-            .iter()
-            .skip_while(|argument| matches!(argument, GenericArgument::Lifetime(_)))
-            .take(values)
-            .all(|argument| match argument {
-                GenericArgument::Type(ty) => self.collect(ty, found),
-                _ => false,
-            })
     }
 
     fn all(&self) -> TokenStream {
@@ -204,25 +160,23 @@ impl Owner<'_> {
         }
     }
 
-    /// The compiler reports a type without a schema where it is written.
+    /// The compiler reports what is wrong where it is written.
     fn parts_impl(&self, checked: &[Checked]) -> TokenStream {
         let private = crate_path::private();
         let ident = self.ident;
         let (impl_generics, ty_generics, where_clause) = self.generics.split_for_impl();
-        let types = checked.iter().map(|one| &one.ty);
         let mut seen = HashSet::new();
         let parts: Vec<_> = checked
             .iter()
             .flat_map(|one| &one.parts)
-            .filter(|part| seen.insert(part.to_token_stream().to_string()))
+            .map(|part| ask::Question::about(part, &private))
+            .filter(|question| seen.insert(question.fails.to_string()))
             .collect();
-        let parts = parts.iter().map(|part| {
-            let at = part.span();
-            quote_spanned!(at=> #private::is_part::<#part>();)
-        });
-        let message = "what this type stands in has no JSON schema; write a `Vec`, an `Option`, a \
-                       map, or an array of at most 32";
+        let answers = parts.iter().filter_map(|question| question.holds.as_ref());
+        let fails = parts.iter().map(|question| &question.fails);
+        let types = checked.iter().map(|one| &one.ty);
         let whole = checked.iter().map(|Checked { ty, at, .. }| {
+            let message = ask::WHOLE;
             quote_spanned!(*at=> ::core::assert!(#private::PartProbe::<#ty>::__IS_PART, #message);)
         });
         generated! {
@@ -230,26 +184,15 @@ impl Owner<'_> {
             impl #impl_generics #private::Parts for #ident #ty_generics #where_clause {
                 const ALL: #private::bool = {
                     use #private::probes::*;
-                    #(#private::PartProbe::<#types>::__IS_PART)&&*
+                    #(#private::PartProbe::<#types>::__IS_PART)&&* #(&& #answers)*
                 };
                 const CHECKED: #private::bool = {
                     use #private::probes::*;
-                    #(#parts)*
+                    #(#fails)*
                     #(#whole)*
                     true
                 };
             }
         }
-    }
-}
-
-/// How many types of values a type of std has that is described if they are. `None`: it is another type.
-fn values_of(name: &Ident) -> Option<usize> {
-    match name.to_string().as_str() {
-        "Option" | "Vec" | "Box" | "Rc" | "Arc" | "Cow" | "VecDeque" | "HashSet" | "BTreeSet" => {
-            Some(1)
-        }
-        "HashMap" | "BTreeMap" | "Result" => Some(2),
-        _ => None,
     }
 }

@@ -20,7 +20,7 @@ use syn::{Attribute, DeriveInput, Path, Type};
 
 use crate::crate_path;
 use crate::diagnostics::Errors;
-use crate::generics::end_spans;
+use crate::generics::{end_spans, respanned};
 use crate::validate::definition;
 
 /// One argument, with the attributes that say how it is read and described.
@@ -128,6 +128,7 @@ impl Arguments<'_> {
             } else {
                 ty.into_token_stream()
             };
+            let name = without_lints(name);
             fields.push(quote!(#(#attributes)* #name: #ty));
         }
         generated! {
@@ -146,6 +147,11 @@ impl Arguments<'_> {
             }
         }
     }
+}
+
+/// For a field: the compiler has its say about the name at the parameter, where its lints are allowed.
+pub(super) fn without_lints(name: &Ident) -> Ident {
+    respanned(name, Span::mixed_site().located_at(name.span()))
 }
 
 /// Attributes may name functions for exactly this type.

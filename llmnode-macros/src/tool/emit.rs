@@ -9,7 +9,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Path, ReturnType, Type, parse_quote};
 
-use super::arguments::{Argument, Arguments};
+use super::arguments::{Argument, Arguments, without_lints};
 use super::model::ToolModel;
 use super::parameter::Parameter;
 use crate::choices;
@@ -70,6 +70,7 @@ fn arguments<'a>(model: &'a ToolModel<'_>) -> (TokenStream, Arguments<'a>) {
             let docs = attributes
                 .iter()
                 .filter(|attribute| attribute.path().is_ident("doc"));
+            let name = without_lints(name);
             quote!(#(#docs)* pub #name: #ty)
         },
     );

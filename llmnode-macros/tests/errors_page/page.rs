@@ -78,6 +78,8 @@ const LOOKED_UP: &[&str] = &[
     "flow/flow_in_a_function",
     "recover/fallback_without_state",
     "tools/set_by_a_function",
+    "habits/model_with_async_fn",
+    "tools/state_pushed_to",
 ];
 
 /// Above the table of these.

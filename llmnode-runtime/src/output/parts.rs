@@ -17,11 +17,15 @@
 //! The bound is for any lifetime, since the compiler reports a bound that is never
 //! met and has no lifetime.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::hash::Hash;
 use std::marker::PhantomData;
+use std::rc::Rc;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserializer, Serialize, Serializer};
 
 /// A type that a field of an output may have.
 #[diagnostic::on_unimplemented(
@@ -41,6 +45,20 @@ impl<T: JsonSchema + ?Sized> OutputPart for T {}
 /// Does not compile for a type that is none.
 pub const fn is_part<T: OutputPart + ?Sized>() {}
 
+/// A trait object that a field of an output may hold.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a part of an output",
+    label = "a trait object has no JSON schema",
+    note = "write an enum of the types that the model may choose from, with `#[llm_output]` on it"
+)]
+pub trait OutputObject {}
+
+#[diagnostic::do_not_recommend]
+impl<T: JsonSchema + ?Sized> OutputObject for T {}
+
+/// Does not compile for a trait object that is none.
+pub const fn is_object<T: OutputObject + ?Sized>() {}
+
 /// Asks whether a type is described, by an inherent constant that comes before that of a trait.
 pub struct PartProbe<T: ?Sized>(PhantomData<T>);
 
@@ -56,6 +74,88 @@ pub trait NoPart {
 }
 
 impl<T: ?Sized> NoPart for PartProbe<T> {}
+
+/// Asks whether a type is the one of std that its name tells.
+pub struct StdProbe<T: ?Sized>(PhantomData<T>);
+
+macro_rules! of_std {
+    ($([$($parameters:tt)*] $type:ty;)*) => {$(
+        impl<$($parameters)*> StdProbe<$type> {
+            /// It is.
+            pub const __IS_STD: bool = true;
+        }
+    )*};
+}
+of_std! {
+    [T: ?Sized] Arc<T>; [T: ?Sized] Rc<T>;
+    [K, V, S] HashMap<K, V, S>; [T, S] HashSet<T, S>; [K, V] BTreeMap<K, V>; [T] BTreeSet<T>;
+}
+
+/// The last choice.
+pub trait NotOfStd {
+    /// It is not.
+    const __IS_STD: bool = false;
+}
+
+impl<T: ?Sized> NotOfStd for StdProbe<T> {}
+
+/// Asks how values of a type can be found in a map.
+pub struct KeyProbe<T: ?Sized>(PhantomData<T>);
+
+impl<T: Eq + Hash + ?Sized> KeyProbe<T> {
+    /// By their hashes.
+    pub const __IS_HASHED: bool = true;
+}
+
+impl<T: Ord + ?Sized> KeyProbe<T> {
+    /// By their order.
+    pub const __IS_ORDERED: bool = true;
+}
+
+/// The last choice.
+pub trait NoKey {
+    /// It has no hashes.
+    const __IS_HASHED: bool = false;
+    /// It has no order.
+    const __IS_ORDERED: bool = false;
+}
+
+impl<T: ?Sized> NoKey for KeyProbe<T> {}
+
+/// Asks whether serde reads and writes a type.
+struct SerdeProbe<T: ?Sized>(PhantomData<T>);
+
+impl<T: Serialize + DeserializeOwned> SerdeProbe<T> {
+    #[allow(dead_code, reason = "a feature of serde decides whether it is used")]
+    const IS_READ: bool = true;
+}
+
+trait Unread {
+    const IS_READ: bool = false;
+}
+
+impl<T: ?Sized> Unread for SerdeProbe<T> {}
+
+/// Whether serde reads what is in an `Arc` or an `Rc`, which a feature of it decides.
+pub const READS_SHARED: bool = SerdeProbe::<Arc<()>>::IS_READ;
+
+const NOT_COMPILED: &str = "the program does not compile";
+
+/// In place of serde's impls for the type of a field about which an error is sure.
+///
+/// # Errors
+/// Always, and it is never called.
+pub fn unwritten<T, S: Serializer>(_: &T, _: S) -> Result<S::Ok, S::Error> {
+    Err(serde::ser::Error::custom(NOT_COMPILED))
+}
+
+/// The same for reading.
+///
+/// # Errors
+/// Always, and it is never called.
+pub fn unread<'de, T, D: Deserializer<'de>>(_: D) -> Result<T, D::Error> {
+    Err(serde::de::Error::custom(NOT_COMPILED))
+}
 
 /// What a definition knows of its fields' types.
 #[doc(hidden)]
@@ -98,6 +198,20 @@ impl<T: JsonSchema> Described<T> for All<true> {
 
 impl<T> Described<T> for All<false> {
     type Type = ();
+}
+
+/// The type of a field that may be one that cannot be sent between threads.
+pub trait Sent<T, Instead> {
+    /// `T`, if all is well.
+    type Type;
+}
+
+impl<T, Instead> Sent<T, Instead> for All<true> {
+    type Type = T;
+}
+
+impl<T, Instead> Sent<T, Instead> for All<false> {
+    type Type = Instead;
 }
 
 /// What serde's derives ask of a field.

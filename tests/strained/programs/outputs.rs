@@ -9,6 +9,7 @@ pub(crate) async fn run() {
     shapes::run().await;
     recursive::run().await;
     read_only::run().await;
+    containers::run().await;
 }
 
 /// 29. Enums in serde's four forms, with validators within.
@@ -371,5 +372,139 @@ mod read_only {
         let replies = comment.replies.map(|replies| replies.items);
         let replies = replies.unwrap_or_default();
         assert_eq!(replies[0].secret.letters, "d");
+    }
+}
+
+/// Containers that need more than their values do, and types of the program with
+/// the names of such.
+mod containers {
+    use super::ask;
+    use llmnode::prelude::*;
+    use serde::{Deserialize, Serialize};
+    use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+    const LENGTH: usize = 2;
+
+    #[llm_output]
+    #[derive(Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    enum Team {
+        Billing,
+        Repairs,
+    }
+
+    #[llm_output]
+    #[derive(Debug)]
+    struct Counts {
+        by_team: HashMap<Team, u32>,
+        ordered: BTreeMap<Team, Vec<Counts>>,
+        teams: HashSet<Team>,
+        sorted: BTreeSet<Option<Team>>,
+        pair: [f64; LENGTH],
+        rows: [[u8; 1]; 2],
+    }
+
+    #[llm_output]
+    #[derive(Debug)]
+    struct Row<const N: usize>
+    where
+        [f64; N]: Serialize + serde::de::DeserializeOwned + schemars::JsonSchema,
+    {
+        cells: [f64; N],
+    }
+
+    /// Neither is one of std.
+    mod own {
+        use super::{Deserialize, Serialize};
+        use schemars::JsonSchema;
+
+        pub(super) trait Key {}
+
+        impl Key for f32 {}
+
+        #[derive(Debug, Serialize, Deserialize, JsonSchema)]
+        pub(super) struct HashMap<K: Key, V> {
+            pub(super) list: Vec<(K, V)>,
+        }
+
+        #[derive(Debug, Serialize, Deserialize, JsonSchema)]
+        pub(super) struct Rc<T> {
+            pub(super) of: T,
+        }
+    }
+
+    #[llm_output]
+    #[derive(Debug)]
+    struct Odd {
+        map: own::HashMap<f32, String>,
+        text: own::Rc<String>,
+        more: Option<own::Rc<Box<Odd>>>,
+    }
+
+    pub(crate) trait Shape: Send + Sync {
+        fn area(&self) -> f64;
+    }
+
+    struct Square(f64);
+
+    impl Shape for Square {
+        fn area(&self) -> f64 {
+            self.0 * self.0
+        }
+    }
+
+    impl schemars::JsonSchema for dyn Shape {
+        fn schema_name() -> std::borrow::Cow<'static, str> {
+            "Shape".into()
+        }
+
+        fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+            schemars::json_schema!({"type": "number"})
+        }
+    }
+
+    impl Serialize for dyn Shape {
+        fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+            to.serialize_f64(self.area())
+        }
+    }
+
+    impl<'de> Deserialize<'de> for Box<dyn Shape> {
+        fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+            Ok(Box::new(Square(f64::deserialize(from)?)))
+        }
+    }
+
+    #[llm_output]
+    struct Drawing {
+        shapes: Vec<Box<dyn Shape>>,
+    }
+
+    #[llm_node(prompt = "x", output = Counts)]
+    struct Count;
+
+    #[llm_node(prompt = "x", output = Row<2>)]
+    struct AskRow;
+
+    #[llm_node(prompt = "x", output = Odd)]
+    struct AskOdd;
+
+    #[llm_node(prompt = "x", output = Drawing)]
+    struct Draw;
+
+    pub(super) async fn run() {
+        let answer = r#"{"by_team": {"Billing": 1}, "ordered": {"Repairs": []}, "teams": ["Billing"], "sorted": [null], "pair": [1.0, 2.0], "rows": [[1], [2]]}"#;
+        let counts = ask(&Count, answer).await;
+        assert_eq!(counts.by_team[&Team::Billing], 1);
+        assert!(counts.ordered[&Team::Repairs].is_empty());
+        assert_eq!((counts.teams.len(), counts.sorted.len()), (1, 1));
+        assert_eq!((counts.pair.len(), counts.rows[1]), (2, [2]));
+        let row = ask(&AskRow, r#"{"cells": [1.0, 2.0]}"#).await;
+        assert_eq!(row.cells.len(), 2);
+        let odd = r#"{"map": {"list": []}, "text": {"of": "a"}, "more": null}"#;
+        let odd = ask(&AskOdd, odd).await;
+        assert!(odd.map.list.is_empty() && odd.more.is_none());
+        assert_eq!(odd.text.of, "a");
+        let drawing = ask(&Draw, r#"{"shapes": [3.0]}"#).await;
+        assert!((drawing.shapes[0].area() - 9.0).abs() < 1e-9);
     }
 }

@@ -36,6 +36,12 @@ mod functions {
         maybe.ok_or_else(|| std::io::Error::other("none"))
     }
 
+    /// A name that the model knows from elsewhere.
+    #[tool]
+    fn room(#[allow(non_snake_case)] roomNo: u8) -> u8 {
+        roomNo
+    }
+
     /// Three.
     #[tool]
     fn three() {}
@@ -64,7 +70,7 @@ mod functions {
         }
     }
 
-    #[llm_node(prompt = "x", state = World, tools = [One, self::Two, Three, super::functions::Four])]
+    #[llm_node(prompt = "x", state = World, tools = [One, self::Two, Room, Three, super::functions::Four])]
     struct Ask;
 
     pub(super) async fn run() {

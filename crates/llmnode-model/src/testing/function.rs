@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{BoxFuture, ChatModel, Completion, ModelError, Request, Sink};
 
-use super::reply::Reply;
+use super::reply::IntoReply;
 use super::scripted::ScriptedModel;
 
 /// A model that answers by a function, for tests. It records its requests.
@@ -26,10 +26,10 @@ use super::scripted::ScriptedModel;
 pub struct FnModel(ScriptedModel);
 
 impl FnModel {
-    /// Creates a model that answers with what the function returns: a [`Reply`], or
+    /// Creates a model that answers with what the function returns: a [`Reply`](crate::Reply), or
     /// anything that converts to one, such as a text. A panic of the function is
     /// the call's error.
-    pub fn new<R: Into<Reply>>(answer: impl Fn(&Request) -> R + Send + Sync + 'static) -> Self {
+    pub fn new<R: IntoReply>(answer: impl Fn(&Request) -> R + Send + Sync + 'static) -> Self {
         FnModel(ScriptedModel::new().otherwise(answer))
     }
 

@@ -51,7 +51,8 @@ const NO_REQUEST: &str = "a reply that is made from the request was given no req
     message = "`{Self}` cannot be a reply of a model",
     label = "has no `Serialize`",
     note = "put `#[llm_output]` on its definition, or derive `serde::Serialize`; a reply is a \
-            text, or a value that the model writes as JSON"
+            text, or a value that the model writes as JSON",
+    note = "a function that replies is not `async`"
 )]
 pub trait IntoReply: Into<Reply> {}
 

@@ -92,7 +92,7 @@ impl ScriptedModel {
     /// # let _ = model;
     /// ```
     #[must_use]
-    pub fn otherwise<R: Into<Reply>>(
+    pub fn otherwise<R: IntoReply>(
         self,
         answer: impl Fn(&Request) -> R + Send + Sync + 'static,
     ) -> Self {

@@ -1,0 +1,80 @@
+//! Fields that are arrays of a length which a parameter of the definition gives.
+//!
+//! serde and schemars know arrays of 0 to 32 values, each length for itself, and none
+//! of a length that is not known.
+
+use quote::ToTokens;
+use syn::{Data, DeriveInput, Error, Expr, Field, Path, Type, WherePredicate, parse_quote};
+
+use crate::crate_path::private_path;
+use crate::diagnostics::Errors;
+use crate::generics::{bare, mentions, type_arguments};
+use crate::validate::serde_names::SerdeAttributes;
+
+/// Reported fields are read by a function, so that the derives say nothing.
+pub(crate) fn check(input: &mut DeriveInput, krate: &Path, errors: &mut Errors) {
+    let container = SerdeAttributes::read(&input.attrs);
+    // A clause may say that such an array is read.
+    let clause = input.generics.where_clause.iter();
+    let clause = clause.flat_map(|clause| &clause.predicates);
+    let names_an_array = clause.into_iter().any(|predicate| match predicate {
+        WherePredicate::Type(predicate) => array_of(&predicate.bounded_ty, &|_| true).is_some(),
+        _ => false,
+    });
+    if container.custom || container.bound || names_an_array {
+        return;
+    }
+    let lengths: Vec<String> = input
+        .generics
+        .const_params()
+        .map(|parameter| parameter.ident.to_string())
+        .collect();
+    let fields: Vec<&mut Field> = match &mut input.data {
+        Data::Struct(data) => data.fields.iter_mut().collect(),
+        Data::Enum(data) => data
+            .variants
+            .iter_mut()
+            .flat_map(|variant| &mut variant.fields)
+            .collect(),
+        Data::Union(_) => return,
+    };
+    for field in fields {
+        check_field(field, &lengths, krate, errors);
+    }
+}
+
+fn check_field(field: &mut Field, lengths: &[String], krate: &Path, errors: &mut Errors) {
+    let attributes = SerdeAttributes::read(&field.attrs);
+    if attributes.custom || attributes.skip || attributes.bound {
+        return;
+    }
+    let is_length = |length: &Expr| {
+        mentions(length.to_token_stream(), &|name| {
+            lengths.iter().any(|length| name == length)
+        })
+    };
+    let Some(array) = array_of(&field.ty, &is_length) else {
+        return;
+    };
+    let message = "an array in an answer has at most 32 values, and a parameter may be any number; \
+                   write a `Vec`";
+    errors.push(Error::new_spanned(array, message));
+    let [unwritten, unread] = ["unwritten", "unread"].map(|name| private_path(krate, name));
+    field.attrs.extend([
+        parse_quote!(#[serde(serialize_with = #unwritten, deserialize_with = #unread)]),
+        parse_quote!(#[schemars(with = "()")]),
+    ]);
+}
+
+/// The first array with such a length, in whatever it stands.
+fn array_of<'a>(ty: &'a Type, is_length: &dyn Fn(&Expr) -> bool) -> Option<&'a Type> {
+    match bare(ty) {
+        Type::Array(array) if is_length(&array.len) => Some(bare(ty)),
+        Type::Array(array) => array_of(&array.elem, is_length),
+        Type::Tuple(tuple) => tuple.elems.iter().find_map(|ty| array_of(ty, is_length)),
+        Type::Path(path) => type_arguments(&path.path)
+            .into_iter()
+            .find_map(|ty| array_of(ty, is_length)),
+        _ => None,
+    }
+}

@@ -1,0 +1,25 @@
+// Cause: a field of an answer is a trait object, as if a model could write any type.
+// Mend: write an enum of the types.
+// Token: dyn Shape
+use llmnode::prelude::*;
+
+trait Shape {
+    fn area(&self) -> f64;
+}
+
+#[llm_output]
+struct Drawing {
+    shapes: Vec<Box<dyn Shape>>,
+}
+
+#[llm_node(prompt = "Draw {what}.", output = Drawing)]
+struct Draw {
+    what: String,
+}
+
+async fn area(run: &Run) -> Result<f64, NodeError> {
+    let drawing = run.call(&Draw { what: "a house".into() }).await?;
+    Ok(drawing.shapes.iter().map(|shape| shape.area()).sum())
+}
+
+fn main() {}
