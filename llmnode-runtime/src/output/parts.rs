@@ -130,6 +130,7 @@ impl<T: Serialize + DeserializeOwned> SerdeProbe<T> {
     const IS_READ: bool = true;
 }
 
+#[allow(dead_code, reason = "as above")]
 trait Unread {
     const IS_READ: bool = false;
 }

@@ -27,7 +27,7 @@ pub(super) enum Part {
     Key {
         /// The map or the set.
         of: Type,
-        key: Type,
+        key: Box<Type>,
         comparison: Comparison,
     },
 }
@@ -113,7 +113,7 @@ impl Collector<'_> {
         {
             self.found.push(Part::Key {
                 of: ty.clone(),
-                key: key.clone(),
+                key: Box::new(key.clone()),
                 comparison,
             });
         }
