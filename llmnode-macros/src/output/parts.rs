@@ -8,7 +8,6 @@
 
 mod ask;
 mod collect;
-mod sent;
 
 use std::collections::HashSet;
 
@@ -49,18 +48,14 @@ pub(crate) fn check(input: &mut DeriveInput, krate: &Path) -> TokenStream {
             continue;
         };
         let ty = field.ty.clone();
-        if let Some(sent) = sent::sent(&ty, &owner.private) {
-            field.ty = sent;
-        }
-        let held = field.ty.clone();
-        let described = LitStr::new(&owner.described(&held).to_string(), at);
+        let described = LitStr::new(&owner.described(&ty).to_string(), at);
         field
             .attrs
             .push(parse_quote!(#[schemars(with = #described)]));
         if !seen.insert(ty.to_token_stream().to_string()) {
             continue;
         }
-        let bound = LitStr::new(&owner.bound(checked.len(), &held).to_string(), at);
+        let bound = LitStr::new(&owner.bound(checked.len(), &ty).to_string(), at);
         // Not in the pages of rustdoc, which checks no bodies.
         field.attrs.push(parse_quote! {
             #[cfg_attr(not(doc), serde(bound(serialize = #bound, deserialize = #bound)))]

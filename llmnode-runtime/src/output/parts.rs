@@ -201,20 +201,6 @@ impl<T> Described<T> for All<false> {
     type Type = ();
 }
 
-/// The type of a field that may be one that cannot be sent between threads.
-pub trait Sent<T, Instead> {
-    /// `T`, if all is well.
-    type Type;
-}
-
-impl<T, Instead> Sent<T, Instead> for All<true> {
-    type Type = T;
-}
-
-impl<T, Instead> Sent<T, Instead> for All<false> {
-    type Type = Instead;
-}
-
 /// What serde's derives ask of a field.
 pub trait Written<'any, const CHECKED: bool>: Serialize + DeserializeOwned {}
 
