@@ -205,6 +205,7 @@ const CLI: &[&str] = &[
     "stores",
     "hints",
     "node_types",
+    "mcp",
     "check",
     "page",
     "run",
