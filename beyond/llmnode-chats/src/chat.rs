@@ -476,11 +476,11 @@ impl TurnStore for Chat {
                     return Ok(appended);
                 }
             }
-            let known = match &turn.older_id {
+            let begun_as = match &turn.older_id {
                 Some(_) => turns::id_of(&self.row().await?, &turn).map(str::to_owned),
                 None => turn.id.clone(),
             };
-            let id = known.unwrap_or_else(ids::unique);
+            let id = begun_as.unwrap_or_else(ids::unique);
             let owner = ids::unique();
             let approves = turn.approves.map(Paused::id);
             let by = Claimant {

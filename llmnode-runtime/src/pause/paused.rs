@@ -112,11 +112,11 @@ impl Paused {
 
     /// The calls about which another copy of this pause has a decision, and this one has none or another one.
     pub(crate) fn decided_otherwise_in(&self, other: &Paused) -> Vec<String> {
-        let mut own = BTreeMap::new();
-        self.collect_decisions("", &mut own);
+        let mut decisions = BTreeMap::new();
+        self.collect_decisions("", &mut decisions);
         let mut others = BTreeMap::new();
         other.collect_decisions("", &mut others);
-        others.retain(|id, decision| own.get(id) != Some(decision));
+        others.retain(|id, decision| decisions.get(id) != Some(decision));
         others.into_keys().collect()
     }
 

@@ -62,8 +62,8 @@ fn name(
         None => None,
     };
     let in_conversation = json!([conversation, within]).to_string();
-    let own = recorder.conversation(&request, [None; 3], Some(&in_conversation));
-    new.id = own.map(|own| own.conversation.to_string());
+    let journaled = recorder.conversation(&request, [None; 3], Some(&in_conversation));
+    new.id = journaled.map(|journaled| journaled.conversation.to_string());
     let older = recorder.conversation(&request, [None; 3], within);
     new.older_id = older.map(|older| older.conversation.to_string());
 }
