@@ -7,6 +7,7 @@ use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Method, StatusCode};
 use llmnode_http::ext::{ClientError, PlainClient};
 use llmnode_model::ext::{Secret, redact_secrets};
+use llmnode_reader::ext::{has_many_values, small_tree};
 use llmnode_reader::text::one_line;
 use llmnode_runtime::{Category, NodeError};
 use serde_json::Value;
@@ -57,11 +58,24 @@ impl Client {
 
     /// `path` is below the collections.
     pub(super) async fn post(&self, path: &str, body: &Value) -> Result<Value, NodeError> {
+        self.tree(&self.post_raw(path, body).await?)
+    }
+
+    /// Returns the response as it was written.
+    pub(super) async fn post_raw(&self, path: &str, body: &Value) -> Result<Vec<u8>, NodeError> {
         self.send(Method::POST, path, Some(body)).await
     }
 
     pub(super) async fn get(&self, path: &str) -> Result<Value, NodeError> {
-        self.send(Method::GET, path, None).await
+        self.tree(&self.send(Method::GET, path, None).await?)
+    }
+
+    fn tree(&self, response: &[u8]) -> Result<Value, NodeError> {
+        if has_many_values(response) {
+            return Err(self.bad_response("has too many values"));
+        }
+        serde_json::from_slice(response)
+            .map_err(|_| self.bad_response("is no JSON; check that the URL is Chroma's"))
     }
 
     async fn send(
@@ -69,7 +83,7 @@ impl Client {
         method: Method,
         path: &str,
         body: Option<&Value>,
-    ) -> Result<Value, NodeError> {
+    ) -> Result<Vec<u8>, NodeError> {
         let request = self.request(method, path, body)?;
         let Ok(received) = timeout(REQUEST_TIMEOUT, self.receive(request)).await else {
             let message = format!(
@@ -82,8 +96,7 @@ impl Client {
         if !status.is_success() {
             return Err(self.error_response(status.as_u16(), &bytes));
         }
-        serde_json::from_slice(&bytes)
-            .map_err(|_| self.bad_response("is no JSON; check that the URL is Chroma's"))
+        Ok(bytes)
     }
 
     fn request(
@@ -164,7 +177,7 @@ impl Client {
 
     /// The server's error, with its words. They are shortened, and never have the token in them.
     fn error_response(&self, status: u16, body: &[u8]) -> NodeError {
-        let body: Value = serde_json::from_slice(body).unwrap_or_default();
+        let body = small_tree(body).unwrap_or_default();
         let category = match status {
             401 | 403 => Category::ApiKeyError,
             404 | 405 => Category::NotFound,

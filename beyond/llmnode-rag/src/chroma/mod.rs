@@ -12,7 +12,7 @@ use llmnode_runtime::{BoxFuture, Category, NodeError};
 use serde_json::{Value, json};
 
 use self::client::Client;
-use self::records::{GetRequest, Records, source_of_mark};
+use self::records::{GetRequest, PAGE, Records, source_of_mark};
 use crate::hits::Hit;
 use crate::store::{
     CollectionSize, DocumentStore, EmbeddingSpace, IngestReport, KnownSources, Source, StoreQuery,
@@ -216,7 +216,7 @@ impl Inner {
         while chunks < all {
             let page = GetRequest {
                 include: &["metadatas"],
-                page: Some((chunks, 1000)),
+                page: Some((chunks, PAGE)),
                 ..GetRequest::default()
             };
             let Records { ids, metadatas, .. } = self.get(&opened, page).await?;
@@ -239,9 +239,18 @@ impl Inner {
         opened: &OpenCollection,
         request: GetRequest<'_>,
     ) -> Result<Records, NodeError> {
-        let path = format!("/{}/get", opened.id);
-        let records = self.client.post(&path, &request.json()).await?;
-        Records::read(records).ok_or_else(|| self.client.bad_response("is not a list of records"))
+        self.records(opened, "get", &request.json()).await
+    }
+
+    async fn records(
+        &self,
+        opened: &OpenCollection,
+        path: &str,
+        body: &Value,
+    ) -> Result<Records, NodeError> {
+        let path = format!("/{}/{path}", opened.id);
+        let response = self.client.post_raw(&path, body).await?;
+        Records::read(&response).ok_or_else(|| self.client.bad_response("is not a list of records"))
     }
 
     async fn send(

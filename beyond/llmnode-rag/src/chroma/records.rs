@@ -1,5 +1,8 @@
 //! Records of the server. Each is a chunk; marks among its metadata name the sources that have it.
 
+use llmnode_reader::ext::small_tree;
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::document::Metadata;
@@ -7,6 +10,9 @@ use crate::hits::Hit;
 
 /// How many records one request has.
 pub(super) const BATCH: usize = 256;
+
+/// How many records are asked for with their metadata, which is read as a tree.
+pub(super) const PAGE: usize = 1_000;
 
 /// `in:manual.md`: the source has the chunk; `fp:manual.md`: its complete fingerprint. Programs use no colon.
 pub(super) fn mark(kind: &str, source: &str) -> String {
@@ -57,23 +63,42 @@ pub(super) struct Records {
     pub(super) distances: Vec<f64>,
 }
 
-/// One part of the records. Of a `query`, the lists are in a list, one for each query.
-fn column(from: &mut Value, name: &str) -> Value {
-    let mut column = from[name].take();
-    let Value::Array(lists) = &mut column else {
-        return column;
+/// The parts of an answer as they were written: vectors have too many numbers for a tree.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Columns<'a> {
+    #[serde(borrow)]
+    ids: Option<&'a RawValue>,
+    #[serde(borrow)]
+    documents: Option<&'a RawValue>,
+    #[serde(borrow)]
+    metadatas: Option<&'a RawValue>,
+    #[serde(borrow)]
+    embeddings: Option<&'a RawValue>,
+    #[serde(borrow)]
+    distances: Option<&'a RawValue>,
+}
+
+/// One part of the records. Of a `query`, the lists are in a list, one for each query. `None`: it has too many values.
+fn column(written: Option<&RawValue>) -> Option<Value> {
+    let Some(written) = written else {
+        return Some(Value::Null);
     };
-    let holds_lists = lists.first().is_some_and(Value::is_array);
-    // An embedding is a list itself, and a `get` may have one of them.
-    let is_of_query = match name {
-        "ids" => holds_lists,
-        "embeddings" => false,
-        _ => holds_lists && lists.len() == 1,
-    };
-    if is_of_query {
-        return lists.swap_remove(0);
+    let mut column = small_tree(written.get().as_bytes())?;
+    Some(match &mut column {
+        Value::Array(lists) if lists.len() == 1 && lists[0].is_array() => lists.swap_remove(0),
+        _ => column,
+    })
+}
+
+/// The vectors of so many records. Those of a server that writes other lists as well are none.
+fn vectors(written: Option<&RawValue>, records: usize) -> Vec<Vec<f32>> {
+    let written = written.map_or("null", RawValue::get);
+    let lists = written.bytes().filter(|byte| *byte == b'[').count();
+    if lists > records + 1 {
+        return Vec::new();
     }
-    column
+    serde_json::from_str(written).unwrap_or_default()
 }
 
 fn texts(column: &Value) -> Option<Vec<String>> {
@@ -85,12 +110,13 @@ fn texts(column: &Value) -> Option<Vec<String>> {
 }
 
 impl Records {
-    /// Reads the records of a `get`, or those of the only query of a `query`. `None`: it has no ids.
-    pub(super) fn read(mut from: Value) -> Option<Self> {
-        let ids = texts(&column(&mut from, "ids"))?;
-        let documents = texts(&column(&mut from, "documents")).unwrap_or_default();
+    /// Reads the records of a `get`, or those of the only query of a `query`. `None`: it has no ids, or too many values.
+    pub(super) fn read(body: &[u8]) -> Option<Self> {
+        let columns: Columns<'_> = serde_json::from_slice(body).ok()?;
+        let ids = texts(&column(columns.ids)?)?;
+        let documents = texts(&column(columns.documents)?).unwrap_or_default();
         let mut metadatas = Vec::new();
-        if let Value::Array(list) = column(&mut from, "metadatas") {
+        if let Value::Array(list) = column(columns.metadatas)? {
             for metadata in list {
                 metadatas.push(match metadata {
                     Value::Object(metadata) => metadata,
@@ -98,14 +124,13 @@ impl Records {
                 });
             }
         }
-        let embeddings = column(&mut from, "embeddings");
-        let distances = column(&mut from, "distances");
+        let distances = column(columns.distances)?;
         Some(Records {
-            ids,
             documents,
             metadatas,
-            embeddings: serde_json::from_value(embeddings).unwrap_or_default(),
+            embeddings: vectors(columns.embeddings, ids.len()),
             distances: serde_json::from_value(distances).unwrap_or_default(),
+            ids,
         })
     }
 
@@ -164,13 +189,31 @@ mod tests {
         let scores = |distances: Value| {
             let found =
                 json!({"ids": [["a", "b"]], "documents": [["x", "y"]], "distances": [distances]});
-            Records::read(found).unwrap().scores()
+            Records::read(found.to_string().as_bytes())
+                .unwrap()
+                .scores()
         };
         assert_eq!(scores(json!([0.0, 1.0])), Some(vec![1.0, 0.0]));
         assert_eq!(
             (scores(json!([0.0, null])), scores(json!([0.0]))),
             (None, None)
         );
-        assert!(Records::read(json!({"ids": null})).is_none());
+        assert!(Records::read(br#"{"ids": null}"#).is_none());
+    }
+
+    #[test]
+    fn vectors_are_read_and_no_tree_of_many_values() {
+        let embeddings = vec![vec![0.5; 3_072]; BATCH];
+        let ids = vec!["a"; BATCH];
+        let body = json!({"ids": ids, "embeddings": embeddings}).to_string();
+        let records = Records::read(body.as_bytes()).unwrap();
+        assert_eq!(records.embeddings.len(), BATCH);
+        let one = Records::read(br#"{"ids": ["a"], "embeddings": [[0.5, 1]]}"#).unwrap();
+        assert_eq!(one.embeddings, [[0.5, 1.0]]);
+        let more = Records::read(br#"{"ids": ["a"], "embeddings": [[],[],[]]}"#).unwrap();
+        assert!(more.embeddings.is_empty());
+        let metadatas = vec![json!({}); 60_000];
+        let body = json!({"ids": ["a"], "metadatas": metadatas}).to_string();
+        assert!(Records::read(body.as_bytes()).is_none());
     }
 }

@@ -49,10 +49,7 @@ impl Inner {
         if let Some(filter) = condition(filter) {
             body["where"] = filter;
         }
-        let response = self.send(opened, "query", body).await?;
-        let Some(records) = Records::read(response) else {
-            return Err(self.client.bad_response("is not a list of hits"));
-        };
+        let records = self.records(opened, "query", &body).await?;
         let Some(scores) = records.scores() else {
             return Err(self.client.bad_response("is not a list of hits"));
         };

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use llmnode_runtime::NodeError;
 use serde_json::{Map, Value, json};
 
-use super::records::{BATCH, GetRequest, Records, mark, sources};
+use super::records::{BATCH, GetRequest, PAGE, Records, mark, sources};
 use super::{Inner, OpenCollection};
 use crate::matrix::Matrix;
 use crate::store::{Chunk, IngestReport, Source};
@@ -61,16 +61,27 @@ impl Inner {
         opened: &OpenCollection,
         source: &str,
     ) -> Result<BTreeMap<String, bool>, NodeError> {
-        let request = GetRequest {
-            filter: Some(json!({mark("in", source): true})),
-            include: &["metadatas"],
-            ..GetRequest::default()
-        };
-        let Records { ids, metadatas, .. } = self.get(opened, request).await?;
         let mut old = BTreeMap::new();
-        for (id, metadata) in ids.into_iter().zip(metadatas) {
-            let is_alone = sources(&metadata).count() == 1;
-            old.insert(id, is_alone);
+        let mut begin = 0;
+        loop {
+            let request = GetRequest {
+                filter: Some(json!({mark("in", source): true})),
+                include: &["metadatas"],
+                page: Some((begin, PAGE)),
+                ..GetRequest::default()
+            };
+            let Records { ids, metadatas, .. } = self.get(opened, request).await?;
+            let before = old.len();
+            begin += ids.len();
+            let is_last = ids.len() < PAGE;
+            for (id, metadata) in ids.into_iter().zip(metadatas) {
+                let is_alone = sources(&metadata).count() == 1;
+                old.insert(id, is_alone);
+            }
+            // A server that knows no pages returns the same ones.
+            if is_last || old.len() == before {
+                break;
+            }
         }
         Ok(old)
     }
@@ -189,10 +200,7 @@ impl Inner {
         // One more than may have to be left out.
         let orphans = old.values().filter(|is_alone| **is_alone).count();
         let body = json!({"query_embeddings": [vector], "n_results": orphans + 1, "include": ["distances"]});
-        let response = self.send(opened, "query", body).await?;
-        let Some(records) = Records::read(response) else {
-            return Err(self.client.bad_response("is not a list of hits"));
-        };
+        let records = self.records(opened, "query", &body).await?;
         let mut nearest = Vec::new();
         for (id, distance) in records.ids.into_iter().zip(records.distances) {
             if old.get(&id) != Some(&true) {

@@ -118,6 +118,65 @@ async fn imitated_errors() {
     assert_eq!(error.category(), Category::BadResponse);
 }
 
+/// A page of the server's list has fewer.
+#[tokio::test]
+async fn a_source_of_many_chunks_is_replaced_and_deleted_as_a_whole() {
+    let server = Imitation::start().await;
+    let docs = Collection::builder(server.store(), "docs").chunks(9, 0);
+    let docs = docs.open().await.unwrap();
+    let text = |word: &str| -> String {
+        let paragraphs: Vec<String> = (0..2_100).map(|at| format!("{word}{at:04}.")).collect();
+        paragraphs.join("\n\n")
+    };
+    let run = run();
+    let old = docs.write(Document::new("a", text("old")));
+    let old = run.call(&old).await.unwrap().chunks;
+    assert!(old > 1_000, "{old}");
+    let new = docs.write(Document::new("a", text("new")));
+    let new = run.call(&new).await.unwrap();
+    // Some have the same text in both.
+    assert_eq!(new.replaced + new.kept, old);
+    let all = new.chunks + new.kept;
+    let size = CollectionSize::new(1, all);
+    assert_eq!(docs.count().await.unwrap(), size);
+    assert_eq!(docs.delete("a").await.unwrap(), all);
+}
+
+/// A server that answers each request with this.
+async fn answering(status: &'static str, body: String) -> ChromaStore {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut request = [0; 16 * 1024];
+            let _ = stream.read(&mut request).await;
+            let length = body.len();
+            let head = format!(
+                "HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"
+            );
+            let _ = stream.write_all(head.as_bytes()).await;
+            let _ = stream.write_all(body.as_bytes()).await;
+        }
+    });
+    ChromaStore::open(&format!("http://{address}")).unwrap()
+}
+
+/// A tree of them would fill the memory.
+#[tokio::test]
+async fn answers_with_too_many_values_are_not_read() {
+    let many = format!("[{}{{}}]", "{},".repeat(60_000));
+    let store = answering("200 OK", many.clone()).await;
+    let error = Collection::builder(store, "a").open().await.unwrap_err();
+    assert_eq!(error.category(), Category::BadResponse);
+    assert!(error.message().contains("too many values"), "{error}");
+
+    let words = format!(r#"{{"error": "Own", "message": "words", "rest": {many}}}"#);
+    let store = answering("500 No", words).await;
+    let error = Collection::builder(store, "a").open().await.unwrap_err();
+    assert_eq!(error.category(), Category::ServerError);
+    assert!(!error.message().contains("words"), "{error}");
+}
+
 #[tokio::test]
 async fn a_server_that_is_busy_is_asked_again_as_the_call_says() {
     let server = Imitation::start().await;
