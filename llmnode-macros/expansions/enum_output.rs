@@ -130,11 +130,11 @@ const _: () = {
             __llmnode::is_part::<Choice>();
             ::core::assert!(
                 __llmnode::PartProbe:: < Choice > ::__IS_PART,
-                "what this type stands in has no JSON schema; write a `Vec`, an `Option`, a map, or an array of at most 32"
+                "what this type stands in has no JSON schema; write a `Vec`, an `Option`, a map, or a tuple of at most 16"
             );
             ::core::assert!(
                 __llmnode::PartProbe:: < (u8, Choice) > ::__IS_PART,
-                "what this type stands in has no JSON schema; write a `Vec`, an `Option`, a map, or an array of at most 32"
+                "what this type stands in has no JSON schema; write a `Vec`, an `Option`, a map, or a tuple of at most 16"
             );
             true
         };
