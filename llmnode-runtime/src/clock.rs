@@ -28,14 +28,11 @@ pub trait Clock: Send + Sync {
         self.sleep(time.saturating_duration_since(self.now()))
     }
 
-    /// Waits as long as work may take that goes on outside of the run, such as that of a database. A clock whose waits take no time
-    /// knows nothing of such work, and never ends it.
+    /// Waits as long as work may take that goes on outside of the run, such as that of a database. This takes real time, whatever the
+    /// clock does.
     #[doc(hidden)]
     fn outside(&self, longest: Duration) -> BoxFuture<'_, ()> {
-        match self.now().checked_add(longest) {
-            Some(time) => self.until(time),
-            None => Box::pin(std::future::pending()),
-        }
+        Box::pin(tokio::time::sleep(longest))
     }
 
     /// Waits for what never comes. The default never ends. A clock whose waits take no time moves to each awaited time, and ends when

@@ -228,6 +228,7 @@ const MCP: &[&str] = &[
     "reply",
     "secret",
     "tool_list",
+    "unanswered",
     "process",
     "events",
     "http_client",

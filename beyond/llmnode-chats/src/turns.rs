@@ -42,7 +42,7 @@ pub(crate) fn check_format(row: &ChatRow) -> Result<(), NodeError> {
     Err(NodeError::new(Category::ConfigError, why))
 }
 
-/// The id of the turn: the older one if an earlier process of an older version began it.
+/// The id of the turn: the older one, if a process of an older version began the turn.
 pub(crate) fn id_of<'a>(row: &ChatRow, new: &'a NewTurn<'_>) -> Option<&'a str> {
     let older = new.older_id.as_deref().filter(|older| {
         let claim = row.claim.as_ref().map(|claim| &*claim.turn);

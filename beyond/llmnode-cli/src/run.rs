@@ -49,9 +49,9 @@ async fn with_servers(options: &Options) -> Result<bool, Box<dyn Error>> {
 }
 
 async fn of_file(options: &Options, servers: &mut Servers) -> Result<bool, Box<dyn Error>> {
+    let text = read(&options.file)?;
     let registry = servers.connect(registry(options)?, options).await?;
     let registry = registry.build()?;
-    let text = read(&options.file)?;
     let file = options.file.display().to_string();
     let styled = stderr().is_terminal();
     let graph = match Graph::parse(&text, &registry) {
@@ -246,7 +246,7 @@ struct Decided {
 fn decided(mut paused: Paused, options: &Options) -> Result<Option<Decided>, Box<dyn Error>> {
     let mut by_person = false;
     for waiting in paused.waiting() {
-        paused = match told(&waiting, options) {
+        paused = match answer_given(&waiting, options) {
             Some(answer) => paused.decide(&waiting.id, approval(answer.clone()))?,
             None => {
                 by_person = true;
@@ -286,7 +286,7 @@ fn approval(answer: Answer) -> Approval {
 }
 
 /// What the options say to it. A yes to all says nothing to a question.
-fn told<'o>(waiting: &WaitingCall, options: &'o Options) -> Option<&'o Answer> {
+fn answer_given<'o>(waiting: &WaitingCall, options: &'o Options) -> Option<&'o Answer> {
     let of_this = options.approvals.get(&waiting.id);
     let of_all = options.approvals.get("");
     let of_all = of_all.filter(|answer| waiting.question.is_none() || **answer != Answer::Yes);

@@ -642,7 +642,10 @@ impl Collected {
                 .map(|one| self.texts.keep(&one.path))
                 .collect();
         }
-        call.record = Some(Arc::new(self.without_texts(record)));
+        call.record = Some(match has_texts(record) {
+            true => Arc::new(self.without_texts(record)),
+            false => Arc::clone(record),
+        });
         call.error = error;
         call.exchanges = conversation.exchanges;
         self.texts.bytes += weight(&call);
@@ -733,6 +736,16 @@ fn is_outer(call: &CallEntry) -> bool {
 
 fn step_size(step: &StepEntry) -> usize {
     size_of::<StepEntry>() + step.node.len() + step.state.as_ref().map_or(0, String::len)
+}
+
+/// Whether a record has more than figures and short names.
+fn has_texts(record: &CallRecord) -> bool {
+    let of_attempt =
+        |attempt: &AttemptRecord| !attempt.is_for_journal() || !attempt.tools.is_empty();
+    !record.labels.is_empty()
+        || !record.failed_tries.is_empty()
+        || !record.resumed_tools.is_empty()
+        || record.attempts.iter().any(of_attempt)
 }
 
 fn weight(call: &CallEntry) -> usize {

@@ -166,7 +166,7 @@ impl Texts {
     }
 
     /// The id of a call of a tool, as a model or a server made it up. Ids tell calls apart, so one that is long or holds a secret is
-    /// replaced by another one.
+    /// replaced by a hash.
     pub(crate) fn id(&self, id: &str) -> String {
         if id.len() <= LONGEST_ID && self.redactor.text(id) == id {
             return id.to_owned();

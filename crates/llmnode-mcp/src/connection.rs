@@ -225,7 +225,7 @@ impl Connection {
         let token = self.token()?;
         let http = PlainClient::new(url, token.is_some())
             .map_err(|error| self.fault(Category::ConfigError, &error.message))?;
-        let secrets = Secrets::of(&self.transport);
+        let secrets = self.secrets();
         let (http, client_made) = HttpClient::new(http, secrets, self.probe());
         let accepted = Arc::clone(&http.accepted);
         let mut config = StreamableHttpClientTransportConfig::with_uri(url)
@@ -390,15 +390,22 @@ impl Connection {
             .map_err(|why| self.fault(Category::ConfigError, &why))
     }
 
+    fn secrets(&self) -> Secrets {
+        match &self.transport {
+            Transport::Stdio(program) => Secrets::of_environment(&program.environment),
+            Transport::Http { url, token } => Secrets::of_url(url, token.as_deref()),
+        }
+    }
+
     fn redact_reply(&self, reply: Result<ToolReply, BoxError>) -> Result<ToolReply, BoxError> {
-        let secrets = Secrets::of(&self.transport);
+        let secrets = self.secrets();
         reply
             .map(|reply| reply.map_text(|text| secrets.redact(text)))
             .map_err(|error| secrets.redact(&error.to_string()).into())
     }
 
     fn redact(&self, text: &str) -> String {
-        Secrets::of(&self.transport).redact(text)
+        self.secrets().redact(text)
     }
 
     fn without_secrets(&self, text: &str) -> String {

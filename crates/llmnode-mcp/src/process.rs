@@ -53,7 +53,7 @@ const INHERITED: &[&str] = &[
 ];
 
 const BUFFER_BYTES: usize = 64 * 1024;
-/// Of what is forwarded, and of a line.
+/// The most that is forwarded, and the longest line.
 const MAX_LOG_BYTES: usize = 64 * 1024;
 const LOG_TAIL_BYTES: usize = 4096;
 /// Before each stronger way to end a child.
@@ -416,7 +416,7 @@ async fn forward_log(log: Option<impl AsyncRead + Unpin>, mut to: Log) -> String
     let Some(mut log) = log else {
         return String::new();
     };
-    // Where the end is cut, a secret may be cut, too.
+    // Where the end is cut, a secret may be cut, too. Redacted, another one is shorter.
     let longest_secret = to.longest_secret();
     let mut buffer = [0; 4096];
     let mut unended = Vec::new();
@@ -425,7 +425,9 @@ async fn forward_log(log: Option<impl AsyncRead + Unpin>, mut to: Log) -> String
     while let Ok(length @ 1..) = log.read(&mut buffer).await {
         let read = &buffer[..length];
         end.extend_from_slice(read);
-        let cut = end.len().saturating_sub(LOG_TAIL_BYTES + longest_secret);
+        let cut = end
+            .len()
+            .saturating_sub(LOG_TAIL_BYTES + 2 * longest_secret);
         end.drain(..cut);
         is_cut |= cut > 0;
         if to.is_full() {

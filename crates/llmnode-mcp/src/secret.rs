@@ -5,25 +5,35 @@
 //! environment, such as a folder, stand in honest results, too: only the log is
 //! without them.
 
+use std::ffi::OsString;
+use std::path::Path;
+
 use llmnode_http::ext::PlainClient;
 use llmnode_model::ext::{Secret, is_credential, is_credential_value, redact_secrets};
-
-use crate::connection::Transport;
-use crate::process::Program;
 
 pub(crate) struct Secrets(Vec<Secret>);
 
 impl Secrets {
-    pub(crate) fn of(transport: &Transport) -> Secrets {
-        match transport {
-            Transport::Stdio(program) => Secrets(of_program(program)),
-            Transport::Http { url, token } => {
-                let mut secrets = PlainClient::credentials(url);
-                let token = token.as_ref().map(|variable| token_from_env(variable));
-                secrets.extend(token.and_then(Result::ok));
-                Secrets(secrets)
+    /// The keys in a URL, and the token in this variable of our own environment.
+    pub(crate) fn of_url(url: &str, token: Option<&str>) -> Secrets {
+        let mut secrets = PlainClient::credentials(url);
+        secrets.extend(token.map(token_from_env).and_then(Result::ok));
+        Secrets(secrets)
+    }
+
+    /// By the variable's name, or by what its value looks like.
+    pub(crate) fn of_environment(variables: &[(OsString, OsString)]) -> Secrets {
+        let mut secrets = Vec::new();
+        for (name, value) in variables {
+            let Some(value) = value.to_str() else {
+                continue;
+            };
+            let is_key = is_credential(&name.to_string_lossy()) && !is_setting(value);
+            if is_key || is_credential_value(value) {
+                secrets.push(Secret::new(value));
             }
         }
+        Secrets(secrets)
     }
 
     /// The text without them, however they are written in it.
@@ -32,18 +42,15 @@ impl Secrets {
     }
 }
 
-/// By the variable's name, or by what its value looks like.
-fn of_program(program: &Program) -> Vec<Secret> {
-    let mut secrets = Vec::new();
-    for (name, value) in &program.environment {
-        let Some(value) = value.to_str() else {
-            continue;
-        };
-        if is_credential(&name.to_string_lossy()) || is_credential_value(value) {
-            secrets.push(Secret::new(value));
-        }
-    }
-    secrets
+/// A switch, a number or a path beside a name such as `AUTH_ENABLED` or `KEY_FILE`.
+fn is_setting(value: &str) -> bool {
+    const SWITCHES: [&str; 8] = ["true", "false", "yes", "no", "on", "off", "basic", "admin"];
+    const LONGEST_NUMBER: usize = 8;
+    let is_switch = SWITCHES
+        .iter()
+        .any(|switch| switch.eq_ignore_ascii_case(value));
+    let is_number = value.len() <= LONGEST_NUMBER && value.parse::<f64>().is_ok();
+    is_switch || is_number || Path::new(value).is_absolute()
 }
 
 pub(crate) fn token_from_env(variable: &str) -> Result<Secret, String> {
@@ -56,5 +63,28 @@ pub(crate) fn token_from_env(variable: &str) -> Result<Secret, String> {
         Err(std::env::VarError::NotUnicode(_)) => Err(format!(
             "the environment variable {variable} is not valid Unicode"
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_beside_names_of_keys_stay() {
+        let variables = [
+            ("AUTH_ENABLED", "true"),
+            ("TOKEN_LIMIT", "4096"),
+            ("PWD", "/work/repo"),
+            ("API_KEY", "k-0123456789"),
+            ("HOST", "ghp_0123456789abcdefghij"),
+        ];
+        let variables = variables.map(|(name, value)| (name.into(), value.into()));
+        let secrets = Secrets::of_environment(&variables);
+        let told = "true 4096 /work/repo/a.rs k-0123456789 ghp_0123456789abcdefghij";
+        assert_eq!(
+            secrets.redact(told),
+            "true 4096 /work/repo/a.rs [redacted] [redacted]"
+        );
     }
 }

@@ -12,8 +12,8 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
-/// Honest servers have one or two.
-const MOST: usize = 64;
+/// Honest servers have one or two, or one for each call that they work on.
+const MOST: usize = 256;
 
 /// Shared by those who read and those who write.
 #[derive(Clone, Default)]

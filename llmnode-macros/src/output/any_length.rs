@@ -3,12 +3,13 @@
 //! serde and schemars know arrays of 0 to 32 values, each length for itself, and none
 //! of a length that is not known.
 
-use quote::ToTokens;
-use syn::{Data, DeriveInput, Error, Expr, Field, Path, Type, WherePredicate, parse_quote};
+use syn::{DeriveInput, Error, Expr, Field, Path, Stmt, Type, WherePredicate, parse_quote};
 
+use super::parts;
+use super::parts::collect::values_of;
 use crate::crate_path::private_path;
 use crate::diagnostics::Errors;
-use crate::generics::{bare, mentions, type_arguments};
+use crate::generics::{bare, last_name, type_arguments};
 use crate::validate::serde_names::SerdeAttributes;
 
 /// Reported fields are read by a function, so that the derives say nothing.
@@ -29,16 +30,7 @@ pub(crate) fn check(input: &mut DeriveInput, krate: &Path, errors: &mut Errors) 
         .const_params()
         .map(|parameter| parameter.ident.to_string())
         .collect();
-    let fields: Vec<&mut Field> = match &mut input.data {
-        Data::Struct(data) => data.fields.iter_mut().collect(),
-        Data::Enum(data) => data
-            .variants
-            .iter_mut()
-            .flat_map(|variant| &mut variant.fields)
-            .collect(),
-        Data::Union(_) => return,
-    };
-    for field in fields {
+    for field in parts::fields(&mut input.data) {
         check_field(field, &lengths, krate, errors);
     }
 }
@@ -48,11 +40,7 @@ fn check_field(field: &mut Field, lengths: &[String], krate: &Path, errors: &mut
     if attributes.custom || attributes.skip || attributes.bound {
         return;
     }
-    let is_length = |length: &Expr| {
-        mentions(length.to_token_stream(), &|name| {
-            lengths.iter().any(|length| name == length)
-        })
-    };
+    let is_length = |length: &Expr| lengths.iter().any(|name| is_name(length, name));
     let Some(array) = array_of(&field.ty, &is_length) else {
         return;
     };
@@ -72,9 +60,26 @@ fn array_of<'a>(ty: &'a Type, is_length: &dyn Fn(&Expr) -> bool) -> Option<&'a T
         Type::Array(array) if is_length(&array.len) => Some(bare(ty)),
         Type::Array(array) => array_of(&array.elem, is_length),
         Type::Tuple(tuple) => tuple.elems.iter().find_map(|ty| array_of(ty, is_length)),
-        Type::Path(path) => type_arguments(&path.path)
-            .into_iter()
-            .find_map(|ty| array_of(ty, is_length)),
+        // Other types may read the array by themselves.
+        Type::Path(path) if last_name(ty).is_some_and(|name| values_of(name).is_some()) => {
+            type_arguments(&path.path)
+                .into_iter()
+                .find_map(|ty| array_of(ty, is_length))
+        }
         _ => None,
+    }
+}
+
+/// `N` or `{ N }`.
+fn is_name(length: &Expr, name: &str) -> bool {
+    match length {
+        Expr::Path(path) => path.path.is_ident(name),
+        Expr::Group(group) => is_name(&group.expr, name),
+        Expr::Paren(paren) => is_name(&paren.expr, name),
+        Expr::Block(block) => match &*block.block.stmts {
+            [Stmt::Expr(length, None)] => is_name(length, name),
+            _ => false,
+        },
+        _ => false,
     }
 }

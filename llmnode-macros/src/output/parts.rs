@@ -7,7 +7,7 @@
 //! fields that have none of its parameters.
 
 mod ask;
-mod collect;
+pub(super) mod collect;
 
 use std::collections::HashSet;
 
@@ -76,7 +76,8 @@ struct Checked {
     parts: Vec<Part>,
 }
 
-fn fields(data: &mut Data) -> Vec<&mut Field> {
+/// Those that are read and described as their types say.
+pub(super) fn fields(data: &mut Data) -> Vec<&mut Field> {
     match data {
         Data::Struct(data) => data.fields.iter_mut().collect(),
         Data::Enum(data) => data

@@ -113,7 +113,7 @@ pub(crate) fn page(cases: &[Case]) -> Result<String, String> {
 /// A row each: what rustc prints, and what to write.
 fn looked_up(cases: &[Case]) -> Result<String, String> {
     let mut table = format!(
-        "\n{LOOKED_UP_HEADING}\n\nIn these errors, the compiler says what does not exist, and cannot propose what does. Look up its words in this table.\n\n| it prints | the remedy |\n|---|---|\n"
+        "\n{LOOKED_UP_HEADING}\n\nIn these errors, the compiler proposes nothing, or the wrong thing. Look up its words in this table.\n\n| it prints | the remedy |\n|---|---|\n"
     );
     for name in LOOKED_UP {
         let case = cases

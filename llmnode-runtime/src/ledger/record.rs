@@ -565,6 +565,9 @@ pub trait JournalForm {
     /// An attempt without its content, a call without its attempts.
     #[must_use]
     fn for_journal(&self) -> Self;
+
+    /// Whether it has nothing that a journal leaves out.
+    fn is_for_journal(&self) -> bool;
 }
 
 impl JournalForm for AttemptRecord {
@@ -573,8 +576,16 @@ impl JournalForm for AttemptRecord {
             message: String::new(),
             violations: Vec::new(),
             answer: None,
+            sent: None,
             ..self.clone()
         }
+    }
+
+    fn is_for_journal(&self) -> bool {
+        self.message.is_empty()
+            && self.violations.is_empty()
+            && self.answer.is_none()
+            && self.sent.is_none()
     }
 }
 
@@ -584,6 +595,10 @@ impl JournalForm for CallRecord {
             attempts: Vec::new(),
             ..self.clone()
         }
+    }
+
+    fn is_for_journal(&self) -> bool {
+        self.attempts.is_empty()
     }
 }
 

@@ -58,7 +58,7 @@ pub trait Recorder: RunRecorder {
         None
     }
 
-    /// The item of a map is asked again: its next call continues these
+    /// The item of a map is asked again, or a turn of a chat has failed: the next call continues these
     /// conversations, of which none has an answer.
     fn put_back(&self, conversations: &[Arc<str>]) {
         let _ = conversations;

@@ -56,6 +56,20 @@ impl MapLimits {
     }
 }
 
+/// When the time of a run is over, and whose time it is.
+pub(crate) struct EndOfTime<'a> {
+    pub(crate) at: Instant,
+    meter: &'a Meter,
+}
+
+impl EndOfTime<'_> {
+    /// Says that it is over.
+    pub(crate) fn message(&self) -> String {
+        let time = self.meter.limits.time.unwrap_or_default();
+        Refusal::Late(time).message(&self.meter.scope)
+    }
+}
+
 impl<'r> CallLimits<'r> {
     /// The limits of a call that begins. `limits`: those that the call itself sets.
     ///
@@ -240,25 +254,15 @@ impl<'r> CallLimits<'r> {
         let Some(end) = self.end_of_time() else {
             return Ok(work.await);
         };
-        let outcome = timeout_at(self.clock, end, None, work).await;
-        outcome.ok_or_else(|| self.late())
+        let outcome = timeout_at(self.clock, end.at, None, work).await;
+        outcome.ok_or_else(|| end.message())
     }
 
     /// When the time of the run is over. `None`: it has no limit, or none that the clock can count to.
-    pub(crate) fn end_of_time(&self) -> Option<Instant> {
-        let (left, _) = self.run_time()?;
-        self.clock.now().checked_add(left)
-    }
-
-    /// Says that the time of the run is over.
-    pub(crate) fn late(&self) -> String {
-        match self.run_time() {
-            Some((_, meter)) => {
-                let time = meter.limits.time.unwrap_or_default();
-                Refusal::Late(time).message(&meter.scope)
-            }
-            None => String::new(),
-        }
+    pub(crate) fn end_of_time(&self) -> Option<EndOfTime<'_>> {
+        let (left, meter) = self.run_time()?;
+        let at = self.clock.now().checked_add(left)?;
+        Some(EndOfTime { at, meter })
     }
 
     /// The shorter of what is left for the run and for the call.

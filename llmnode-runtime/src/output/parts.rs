@@ -99,25 +99,26 @@ pub trait NotOfStd {
 
 impl<T: ?Sized> NotOfStd for StdProbe<T> {}
 
-/// Asks how values of a type can be found in a map.
+/// Asks whether a map of std finds its keys, and a set its values.
 pub struct KeyProbe<T: ?Sized>(PhantomData<T>);
 
-impl<T: Eq + Hash + ?Sized> KeyProbe<T> {
-    /// By their hashes.
-    pub const __IS_HASHED: bool = true;
+macro_rules! finds {
+    ($([$($parameters:tt)*] $type:ty;)*) => {$(
+        impl<$($parameters)*> KeyProbe<$type> {
+            /// It does.
+            pub const __IS_FOUND: bool = true;
+        }
+    )*};
 }
-
-impl<T: Ord + ?Sized> KeyProbe<T> {
-    /// By their order.
-    pub const __IS_ORDERED: bool = true;
+finds! {
+    [K: Eq + Hash, V, S] HashMap<K, V, S>; [T: Eq + Hash, S] HashSet<T, S>;
+    [K: Ord, V] BTreeMap<K, V>; [T: Ord] BTreeSet<T>;
 }
 
 /// The last choice.
 pub trait NoKey {
-    /// It has no hashes.
-    const __IS_HASHED: bool = false;
-    /// It has no order.
-    const __IS_ORDERED: bool = false;
+    /// It does not.
+    const __IS_FOUND: bool = false;
 }
 
 impl<T: ?Sized> NoKey for KeyProbe<T> {}

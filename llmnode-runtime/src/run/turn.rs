@@ -21,8 +21,8 @@ use crate::error::NodeError;
 use crate::ledger::Recorder;
 use crate::pause::{CompactedSoFar, Unfinished};
 
-/// How long a store may take to end a turn. A claim is renewed as often, so until
-/// then nobody else has the conversation.
+/// How long a store may take to end a turn. With the default lease, nobody else has
+/// the conversation until then.
 const LONGEST_END: Duration = Duration::from_secs(20);
 
 /// A turn of one call. Its parts are set once, by the call alone, but through
@@ -243,10 +243,13 @@ async fn ended_in_time<'a>(
 ) -> Result<(), NodeError> {
     let ended = catch_panic_async(|| async {
         let mut end = end();
-        let mut late = clock.outside(LONGEST_END);
+        let mut late = None;
         poll_fn(|cx| match end.as_mut().poll(cx) {
             Poll::Ready(outcome) => Poll::Ready(outcome),
-            Poll::Pending => late.as_mut().poll(cx).map(|()| Err(hung())),
+            Poll::Pending => {
+                let late = late.get_or_insert_with(|| clock.outside(LONGEST_END));
+                late.as_mut().poll(cx).map(|()| Err(hung()))
+            }
         })
         .await
     });

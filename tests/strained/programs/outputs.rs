@@ -412,6 +412,35 @@ mod containers {
         cells: [f64; N],
     }
 
+    /// Of std, under names of others.
+    mod aliases {
+        use llmnode::prelude::*;
+        use std::collections::BTreeMap as HashMap;
+
+        type BTreeMap<V> = std::collections::BTreeMap<String, V>;
+
+        #[llm_output]
+        #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub(super) enum Side {
+            Left,
+            Right,
+        }
+
+        #[llm_output]
+        #[derive(Debug)]
+        pub(super) struct Sums {
+            pub(super) by_side: HashMap<Side, u8>,
+            pub(super) shares: BTreeMap<f64>,
+        }
+    }
+
+    #[llm_output]
+    #[derive(Debug)]
+    struct Sample<const N: usize> {
+        size: std::marker::PhantomData<[f64; N]>,
+        values: Vec<f64>,
+    }
+
     /// Neither is one of std.
     mod own {
         use super::{Deserialize, Serialize};
@@ -488,6 +517,12 @@ mod containers {
     #[llm_node(prompt = "x", output = Odd)]
     struct AskOdd;
 
+    #[llm_node(prompt = "x", output = aliases::Sums)]
+    struct AskSums;
+
+    #[llm_node(prompt = "x", output = Sample<2>)]
+    struct AskSample;
+
     #[llm_node(prompt = "x", output = Drawing)]
     struct Draw;
 
@@ -504,6 +539,17 @@ mod containers {
         let odd = ask(&AskOdd, odd).await;
         assert!(odd.map.list.is_empty() && odd.more.is_none());
         assert_eq!(odd.text.of, "a");
+        let sums = r#"{"by_side": {"Left": 1}, "shares": {"a": 0.5}}"#;
+        let sums = ask(&AskSums, sums).await;
+        assert_eq!(
+            (sums.by_side[&aliases::Side::Left], sums.shares.len()),
+            (1, 1)
+        );
+        let sample = ask(&AskSample, r#"{"size": null, "values": [1.0]}"#).await;
+        assert_eq!(
+            (sample.size, sample.values.len()),
+            (std::marker::PhantomData, 1)
+        );
         let drawing = ask(&Draw, r#"{"shapes": [3.0]}"#).await;
         assert!((drawing.shapes[0].area() - 9.0).abs() < 1e-9);
     }

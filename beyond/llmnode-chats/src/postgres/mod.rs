@@ -37,7 +37,7 @@ impl PostgresChats {
     pub(crate) async fn open(connect: Arc<Connect>) -> Result<Self, NodeError> {
         let pool = Pool::new(connect);
         let mut client = pool.client().await?;
-        create_tables(&mut client).await?;
+        in_time(create_tables(&mut client)).await??;
         pool.give_back(client);
         Ok(PostgresChats { pool })
     }

@@ -250,7 +250,10 @@ impl Inner {
     ) -> Result<Records, NodeError> {
         let path = format!("/{}/{path}", opened.id);
         let response = self.client.post_raw(&path, body).await?;
-        Records::read(&response).ok_or_else(|| self.client.bad_response("is not a list of records"))
+        Records::read(&response).ok_or_else(|| {
+            self.client
+                .bad_response("is not a list of records, or has too many values")
+        })
     }
 
     async fn send(

@@ -40,6 +40,8 @@ pub struct History {
     non_idempotent_calls: Vec<(Vec<CallId>, PendingStep)>,
     /// Calls that are open, and within which another one waits for a person.
     wait_within: HashSet<CallId>,
+    /// Nodes that have asked a model in this step, and then waited.
+    waiting_agents: Vec<NodeKey>,
     replay_entries: Vec<ReplayEntry>,
     /// Answers and results since then whose hashes are of an older version.
     old_hashes: (usize, usize),
@@ -267,6 +269,7 @@ impl History {
         self.action = step.action;
         self.non_idempotent_calls.clear();
         self.wait_within.clear();
+        self.waiting_agents.clear();
         self.replay_entries.clear();
         self.old_hashes = (0, 0);
         self.rejected.clear();
@@ -354,7 +357,8 @@ impl History {
             self.forget_rejected(record.id);
         }
         if record.category == Some(Category::Paused) {
-            self.wait(record.id, record.parent);
+            let node = NodeKey::foreign(path.clone(), record.node.clone());
+            self.wait(record.id, record.parent, node);
         }
         for (calls, _) in &mut self.non_idempotent_calls {
             if calls.last() == Some(&record.id) {
@@ -373,11 +377,16 @@ impl History {
     /// A call waits for a person, and is in doubt no more: a tool that asks is called
     /// again with the answer, and an agent goes on in its conversation. An `exec`
     /// that calls what waits is executed again from its beginning.
-    fn wait(&mut self, call: CallId, parent: Option<CallId>) {
-        let is_agent = match self.open.get(&call) {
+    fn wait(&mut self, call: CallId, parent: Option<CallId>, node: NodeKey) {
+        let has_asked = match self.open.get(&call) {
             Some(open) => !open.attempts.is_empty(),
             None => false,
         };
+        // Behind a pause, an agent may wait again before it asks its model.
+        let is_agent = has_asked || self.waiting_agents.contains(&node);
+        if is_agent {
+            self.waiting_agents.push(node);
+        }
         let repeats = self.wait_within.remove(&call) && !is_agent;
         if !repeats {
             self.non_idempotent_calls

@@ -31,8 +31,14 @@ pub(crate) struct Page {
 impl Page {
     pub(crate) fn of(mut list: Value) -> Result<Self, ModelError> {
         let has_more = list["has_more"] == true;
+        // As servers in Go write a list without members.
+        let is_empty = list["object"] == "list" && !has_more;
         match list.get_mut("data").map(Value::take) {
             Some(Value::Array(batches)) => Ok(Page { batches, has_more }),
+            Some(Value::Null) if is_empty => Ok(Page {
+                batches: Vec::new(),
+                has_more,
+            }),
             _ => Err(no_list()),
         }
     }
@@ -82,6 +88,8 @@ mod tests {
         ] {
             assert!(Page::of(answer.clone()).is_err(), "{answer}");
         }
+        let of_go = json!({"object": "list", "data": null, "has_more": false});
+        assert!(Page::of(of_go).unwrap().batches.is_empty());
         let cut = json!({"data": [{"status": "completed"}], "has_more": true});
         assert!(Page::of(cut).unwrap().next().is_err());
         let all = Page::of(json!({"data": []})).unwrap();

@@ -222,7 +222,7 @@ fn multipart(order: &BatchOrder) -> Content {
     frame.around(order)
 }
 
-/// Two files: one of answers, one of lines that failed. A batch that has answers and
+/// Two files: one of answers, one of lines that failed. A completed batch that has answers and
 /// does not name their file yet has not ended: they are paid for.
 fn status(batch: &Value) -> BatchStatus {
     let state = batch["status"].as_str().unwrap_or_default();
@@ -233,9 +233,10 @@ fn status(batch: &Value) -> BatchStatus {
     };
     let answers = file("output_file_id");
     let counted = |name: &str| batch["request_counts"][name].as_u64();
-    let says_so = matches!(state, "completed" | "failed" | "expired" | "cancelled");
-    let lacks_answers = says_so && answers.is_none() && counted("completed") > Some(0);
-    let has_ended = says_so && !lacks_answers;
+    let is_over = matches!(state, "completed" | "failed" | "expired" | "cancelled");
+    // Who cancels a batch may get none of its answers: OGX names no file then.
+    let lacks_answers = state == "completed" && answers.is_none() && counted("completed") > Some(0);
+    let has_ended = is_over && !lacks_answers;
     let results: Vec<String> = answers.into_iter().chain(file("error_file_id")).collect();
     let refused = (state == "failed" && results.is_empty()).then(|| refusal(batch));
     BatchStatus {

@@ -52,7 +52,7 @@ const NO_REQUEST: &str = "a reply that is made from the request was given no req
     label = "has no `Serialize`",
     note = "put `#[llm_output]` on its definition, or derive `serde::Serialize`; a reply is a \
             text, or a value that the model writes as JSON",
-    note = "a function that replies is not `async`"
+    note = "if this is a future: a function that replies must not be `async`"
 )]
 pub trait IntoReply: Into<Reply> {}
 

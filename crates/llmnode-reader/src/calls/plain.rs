@@ -29,25 +29,28 @@ pub(super) fn plain(text: &str) -> String {
 pub(super) struct PlainForms {
     pub(super) plain: String,
     /// Without tags of HTML, since code on a page is in colours; without the escapes
-    /// of a mail, which breaks long lines and has codes in place of letters. None,
-    /// if the text has neither.
-    pub(super) further: Vec<String>,
+    /// of a mail, which breaks long lines and has codes in place of letters; without
+    /// both. None, if the text has none of these.
+    pub(super) further: [Option<String>; FURTHER],
 }
+
+/// How many further forms a text may have.
+pub(super) const FURTHER: usize = 3;
 
 /// All forms of a text.
 pub(super) fn plain_forms(text: &str) -> PlainForms {
     let text = decoded(text);
-    let mut further = Vec::new();
-    further.extend(without_tags(&text).map(|text| folded(&text)));
     // Beside the text as it is: in `delete(id=10)`, `=10` is no code.
-    if let Some(mail) = without_codes_of_mail(&text) {
-        let mail = decoded(&mail);
-        further.push(folded(&mail));
-        further.extend(without_tags(&mail).map(|text| folded(&text)));
-    }
+    let mail = without_codes_of_mail(&text);
+    let mail = mail.as_deref().map(decoded);
+    let further = [
+        without_tags(&text),
+        mail.as_ref().map(|mail| mail.clone().into_owned()),
+        mail.as_ref().and_then(|mail| without_tags(mail)),
+    ];
     PlainForms {
         plain: folded(&text),
-        further,
+        further: further.map(|form| form.map(|form| folded(&form))),
     }
 }
 
@@ -442,23 +445,25 @@ mod tests {
     fn codes_of_mails_are_undone_beside() {
         let mail = "call =64elete(id=3D10, name=3D=C3=96l, =\r\n  why=)";
         let forms = plain_forms(mail);
-        assert_eq!(forms.further, ["calldelete(id=10,name=ol,why=)"]);
+        let mail = forms.further[1].as_deref();
+        assert_eq!(mail, Some("calldelete(id=10,name=ol,why=)"));
         assert!(forms.plain.contains("id=3d10"), "{}", forms.plain);
-        assert!(plain_forms("a == b, c = 3").further.is_empty());
+        assert_eq!(plain_forms("a == b, c = 3").further, [None, None, None]);
     }
 
     #[test]
     fn tags_of_html_are_left_out_beside() {
         let page = "<pre><span class=\"k\">{&quot;name&quot;</span>: <b>\"del</b>ete\"}</pre>";
         let forms = plain_forms(page);
-        assert_eq!(forms.further, ["{name:delete}"]);
+        assert_eq!(forms.further[0].as_deref(), Some("{name:delete}"));
         for (text, untagged) in [
             ("1 < 2 > 1", ""),
             ("a<b", ""),
             ("<a<b>c", "<ac"),
             ("no tags", ""),
         ] {
-            let found = plain_forms(text).further.pop().unwrap_or_default();
+            let [found, ..] = plain_forms(text).further;
+            let found = found.unwrap_or_default();
             assert_eq!(found, untagged, "{text}");
         }
     }

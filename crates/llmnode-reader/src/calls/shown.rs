@@ -11,9 +11,10 @@
 //! then the arguments decide.
 
 use std::collections::BTreeSet;
+use std::iter;
 
 use super::call::WrittenCall;
-use super::plain::{plain, plain_forms};
+use super::plain::{FURTHER, plain, plain_forms};
 use crate::json::Json;
 use crate::repair::parse;
 use crate::text::floor_char_boundary;
@@ -67,7 +68,7 @@ pub struct Shown {
     texts: Texts,
     /// Further forms of those that have any: without tags of HTML, without the
     /// escapes of a mail.
-    further: Texts,
+    further: [Texts; FURTHER],
 }
 
 impl Shown {
@@ -75,20 +76,24 @@ impl Shown {
     pub fn add(&mut self, text: &str) {
         let forms = plain_forms(text);
         self.texts.add(&forms.plain);
-        for form in &forms.further {
-            self.further.add(form);
+        for (texts, form) in self.further.iter_mut().zip(&forms.further) {
+            form.iter().for_each(|form| texts.add(form));
         }
     }
 
     /// Whether this text stands in one of them.
     pub fn has_text(&self, text: &str) -> bool {
         let text = plain(text);
-        self.texts.joined.contains(&text) || self.further.joined.contains(&text)
+        self.forms().any(|texts| texts.joined.contains(&text))
     }
 
     /// Whether this call stands in them.
     pub fn has(&self, call: &WrittenCall) -> bool {
-        self.texts.have(call) || self.further.have(call)
+        self.forms().any(|texts| texts.have(call))
+    }
+
+    fn forms(&self) -> impl Iterator<Item = &Texts> {
+        iter::once(&self.texts).chain(&self.further)
     }
 }
 

@@ -182,7 +182,11 @@ impl Store for Dying {
         self.sqlite.store().list(prefix, after, most)
     }
 
-    fn delete<'a>(&'a self, chats: &'a [String]) -> BoxFuture<'a, Result<bool, NodeError>> {
-        self.sqlite.store().delete(chats)
+    fn delete<'a>(
+        &'a self,
+        chats: &'a [String],
+        before: Option<u64>,
+    ) -> BoxFuture<'a, Result<bool, NodeError>> {
+        self.sqlite.store().delete(chats, before)
     }
 }

@@ -39,7 +39,7 @@ async fn sort(State(run): State<Run>, letter: String) -> Result<Json<Ticket>, St
     }
 }
 
-/// 4xx: the client has to change the letter. 502 to 504: it can ask again later. 500: the operator has to act.
+/// 413 and 422: the client has to change the letter. 409 and 502 to 504: it can ask again later. 500: the operator has to act.
 fn status(category: Category) -> StatusCode {
     use Category::*;
     match category {
@@ -48,7 +48,7 @@ fn status(category: Category) -> StatusCode {
         RateLimitError | QuotaError | LimitExceeded => StatusCode::SERVICE_UNAVAILABLE,
         ServerError | Network => StatusCode::BAD_GATEWAY,
         Timeout => StatusCode::GATEWAY_TIMEOUT,
-        // There was an answer, and it cannot be used, even after the retries.
+        // What came back cannot be used, after the retries that its category has.
         SchemaError | ValidationError | EmptyResponse | TruncatedOutput | BadResponse => {
             StatusCode::BAD_GATEWAY
         }

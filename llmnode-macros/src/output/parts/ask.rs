@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use super::collect::{Comparison, Part};
+use super::collect::{Comparison, LONGEST_ARRAY, Part};
 
 /// Of a type whose parts are all described.
 pub(super) const WHOLE: &str = "what this type stands in has no JSON schema; write a `Vec`, an \
@@ -37,26 +37,24 @@ impl Question {
         match part {
             Part::Described(ty) => Self::of_whole(quote_spanned!(at=> #private::is_part::<#ty>();)),
             Part::Object(ty) => Self::of_whole(quote_spanned!(at=> #private::is_object::<#ty>();)),
-            Part::Array(ty) => {
-                let is_part = quote_spanned!(at=> #private::PartProbe::<#ty>::__IS_PART);
-                Self::of_whole(quote_spanned!(at=> ::core::assert!(#is_part, #LONG);))
-            }
+            // Of an array, nobody but std can say that it is a part.
+            Part::Array { length, .. } => Self::of_whole(
+                quote_spanned!(at=> ::core::assert!((#length) <= #LONGEST_ARRAY, #LONG);),
+            ),
             Part::Shared(ty) => {
                 let holds =
                     quote!((!#private::StdProbe::<#ty>::__IS_STD || #private::READS_SHARED));
                 Self::asserted(part, holds, SHARED)
             }
-            Part::Key {
-                of,
-                key,
-                comparison,
-            } => {
-                let probe = quote!(#private::KeyProbe::<#key>);
-                let (compared, message) = match comparison {
-                    Comparison::Hash => (quote!(#probe::__IS_HASHED), HASHED),
-                    Comparison::Order => (quote!(#probe::__IS_ORDERED), ORDERED),
+            // The map itself is asked: an alias of it may have other arguments.
+            Part::Key { of, comparison, .. } => {
+                let holds = quote! {
+                    (!#private::StdProbe::<#of>::__IS_STD || #private::KeyProbe::<#of>::__IS_FOUND)
                 };
-                let holds = quote!((!#private::StdProbe::<#of>::__IS_STD || #compared));
+                let message = match comparison {
+                    Comparison::Hash => HASHED,
+                    Comparison::Order => ORDERED,
+                };
                 Self::asserted(part, holds, message)
             }
         }

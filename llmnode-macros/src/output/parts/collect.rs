@@ -11,7 +11,7 @@ use crate::generics::{bare, mentions, type_arguments};
 use crate::validate::fields::is_plain;
 
 /// Schemas and serde know arrays up to this length.
-const LONGEST_ARRAY: usize = 32;
+pub(super) const LONGEST_ARRAY: usize = 32;
 
 /// What in a field's type may be wrong.
 pub(super) enum Part {
@@ -20,7 +20,7 @@ pub(super) enum Part {
     /// `dyn Trait`.
     Object(Type),
     /// An array that may be too long.
-    Array(Type),
+    Array { ty: Type, length: Expr },
     /// An `Arc` or `Rc`, which serde reads with a feature.
     Shared(Type),
     /// The key of a map or the value of a set.
@@ -32,7 +32,7 @@ pub(super) enum Part {
     },
 }
 
-/// How a map finds a key.
+/// How a map finds a key, by its name.
 #[derive(Clone, Copy)]
 pub(super) enum Comparison {
     Hash,
@@ -43,8 +43,8 @@ impl Part {
     /// What the compiler underlines.
     pub(super) fn ty(&self) -> &Type {
         match self {
-            Self::Described(ty) | Self::Object(ty) | Self::Array(ty) | Self::Shared(ty) => ty,
-            Self::Key { key, .. } => key,
+            Self::Described(ty) | Self::Object(ty) | Self::Shared(ty) => ty,
+            Self::Array { ty, .. } | Self::Key { key: ty, .. } => ty,
         }
     }
 }
@@ -69,7 +69,10 @@ impl Collector<'_> {
         match bare(ty) {
             Type::Array(array) => {
                 if !is_short(array) {
-                    self.found.push(Part::Array(ty.clone()));
+                    self.found.push(Part::Array {
+                        ty: ty.clone(),
+                        length: array.len.clone(),
+                    });
                 }
                 self.collect(&array.elem)
             }
@@ -150,7 +153,7 @@ fn is_short(array: &TypeArray) -> bool {
 }
 
 /// How many types of values a type of std has that is described if they are. `None`: it is another type.
-fn values_of(name: &Ident) -> Option<usize> {
+pub(in crate::output) fn values_of(name: &Ident) -> Option<usize> {
     match name.to_string().as_str() {
         "Option" | "Vec" | "Box" | "Rc" | "Arc" | "Cow" | "VecDeque" | "HashSet" | "BTreeSet" => {
             Some(1)

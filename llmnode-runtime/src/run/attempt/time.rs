@@ -17,7 +17,8 @@ pub(in crate::run) enum OutOfTime {
     OfRun(String),
 }
 
-/// Ends the attempt when its timeout has passed, or when the time of the run is over. A wait for a batch counts for neither.
+/// Ends the attempt when its timeout has passed, or when the time of the run is over. A wait for a batch
+/// does not count for the timeout; beside batches, a run has no limit of time.
 pub(in crate::run) async fn in_time<F: Future + Unpin>(
     plan: &CallPlan<'_>,
     timeout: Option<Duration>,
@@ -27,13 +28,16 @@ pub(in crate::run) async fn in_time<F: Future + Unpin>(
     let limits = plan.context.limits;
     let of_attempt = timeout.and_then(|timeout| clock.now().checked_add(timeout));
     let of_run = limits.end_of_time();
-    let Some(end) = of_attempt.into_iter().chain(of_run).min() else {
+    let ends = of_attempt
+        .into_iter()
+        .chain(of_run.as_ref().map(|of_run| of_run.at));
+    let Some(end) = ends.min() else {
         return Ok(attempt.await);
     };
     let outcome = timeout_at(clock, end, plan.stopped(), attempt).await;
-    outcome.ok_or_else(|| match timeout {
-        Some(timeout) if of_attempt == Some(end) => OutOfTime::OfAttempt(timeout),
-        _ => OutOfTime::OfRun(limits.late()),
+    outcome.ok_or_else(|| match (timeout, of_run) {
+        (_, Some(of_run)) if of_attempt != Some(end) => OutOfTime::OfRun(of_run.message()),
+        (timeout, _) => OutOfTime::OfAttempt(timeout.unwrap_or_default()),
     })
 }
 

@@ -109,7 +109,7 @@ fn usage(attempt: &AttemptView<'_>) -> Option<TokenUsage> {
     attempt.ended.usage.or_else(|| attempt.record?.usage)
 }
 
-/// Many models think unless they are told not to, and a limit that fits the answer then leaves no room for it.
+/// Many models think unless they are told not to. Thoughts then use up a limit that fits the answer alone.
 fn most_of_it_thoughts(usage: TokenUsage) -> Option<String> {
     let thoughts = usage.reasoning?;
     let all = usage.output?;
