@@ -44,7 +44,8 @@ impl Part {
     pub(super) fn ty(&self) -> &Type {
         match self {
             Self::Described(ty) | Self::Object(ty) | Self::Shared(ty) => ty,
-            Self::Array { ty, .. } | Self::Key { key: ty, .. } => ty,
+            Self::Array { ty, .. } => ty,
+            Self::Key { key, .. } => key,
         }
     }
 }
@@ -153,7 +154,7 @@ fn is_short(array: &TypeArray) -> bool {
 }
 
 /// How many types of values a type of std has that is described if they are. `None`: it is another type.
-pub(in crate::output) fn values_of(name: &Ident) -> Option<usize> {
+pub(crate) fn values_of(name: &Ident) -> Option<usize> {
     match name.to_string().as_str() {
         "Option" | "Vec" | "Box" | "Rc" | "Arc" | "Cow" | "VecDeque" | "HashSet" | "BTreeSet" => {
             Some(1)
