@@ -566,7 +566,7 @@ pub trait JournalForm {
     #[must_use]
     fn for_journal(&self) -> Self;
 
-    /// Whether it has nothing that a journal leaves out.
+    /// Whether it has no text that a journal leaves out.
     fn is_for_journal(&self) -> bool;
 }
 
@@ -582,10 +582,7 @@ impl JournalForm for AttemptRecord {
     }
 
     fn is_for_journal(&self) -> bool {
-        self.message.is_empty()
-            && self.violations.is_empty()
-            && self.answer.is_none()
-            && self.sent.is_none()
+        self.message.is_empty() && self.violations.is_empty() && self.answer.is_none()
     }
 }
 
