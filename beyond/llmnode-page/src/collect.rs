@@ -738,10 +738,20 @@ fn step_size(step: &StepEntry) -> usize {
     size_of::<StepEntry>() + step.node.len() + step.state.as_ref().map_or(0, String::len)
 }
 
-/// Whether a record has more than figures and short names.
+/// An answer of so many bytes may stay in a record that is shared.
+const SHORT_ANSWER: usize = 1_024;
+
+/// Whether a record has more than figures, short names and a short answer.
 fn has_texts(record: &CallRecord) -> bool {
-    let of_attempt =
-        |attempt: &AttemptRecord| !attempt.is_for_journal() || !attempt.tools.is_empty();
+    let of_attempt = |attempt: &AttemptRecord| {
+        attempt
+            .answer
+            .as_ref()
+            .is_some_and(|answer| answer.len() > SHORT_ANSWER)
+            || !attempt.message.is_empty()
+            || !attempt.violations.is_empty()
+            || !attempt.tools.is_empty()
+    };
     !record.labels.is_empty()
         || !record.failed_tries.is_empty()
         || !record.resumed_tools.is_empty()
@@ -766,6 +776,7 @@ fn attempt_weight(attempt: &AttemptRecord) -> usize {
     let lists = attempt.refused.iter().chain(&attempt.narrowed);
     let texts = of_server.into_iter().flatten().chain(lists);
     size_of::<AttemptRecord>()
+        + attempt.answer.as_ref().map_or(0, String::len)
         + texts.map(|text| text_weight(text)).sum::<usize>()
         + attempt.flags.len() * size_of::<Flag>()
         + attempt.tools.iter().map(tool_weight).sum::<usize>()

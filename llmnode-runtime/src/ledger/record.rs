@@ -565,9 +565,6 @@ pub trait JournalForm {
     /// An attempt without its content, a call without its attempts.
     #[must_use]
     fn for_journal(&self) -> Self;
-
-    /// Whether it has no text that a journal leaves out.
-    fn is_for_journal(&self) -> bool;
 }
 
 impl JournalForm for AttemptRecord {
@@ -580,10 +577,6 @@ impl JournalForm for AttemptRecord {
             ..self.clone()
         }
     }
-
-    fn is_for_journal(&self) -> bool {
-        self.message.is_empty() && self.violations.is_empty() && self.answer.is_none()
-    }
 }
 
 impl JournalForm for CallRecord {
@@ -592,10 +585,6 @@ impl JournalForm for CallRecord {
             attempts: Vec::new(),
             ..self.clone()
         }
-    }
-
-    fn is_for_journal(&self) -> bool {
-        self.attempts.is_empty()
     }
 }
 

@@ -12,14 +12,8 @@ struct Drawing {
     shapes: Vec<Box<dyn Shape>>,
 }
 
-#[llm_node(prompt = "Draw {what}.", output = Drawing)]
-struct Draw {
-    what: String,
-}
-
-async fn area(run: &Run) -> Result<f64, NodeError> {
-    let drawing = run.call(&Draw { what: "a house".into() }).await?;
-    Ok(drawing.shapes.iter().map(|shape| shape.area()).sum())
+fn area(drawing: &Drawing) -> f64 {
+    drawing.shapes.iter().map(|shape| shape.area()).sum()
 }
 
 fn main() {}
