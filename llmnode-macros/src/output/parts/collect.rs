@@ -20,7 +20,7 @@ pub(super) enum Part {
     /// `dyn Trait`.
     Object(Type),
     /// An array that may be too long.
-    Array { ty: Type, length: Expr },
+    Array { ty: Type, length: Box<Expr> },
     /// An `Arc` or `Rc`, which serde reads with a feature.
     Shared(Type),
     /// The key of a map or the value of a set.
@@ -72,7 +72,7 @@ impl Collector<'_> {
                 if !is_short(array) {
                     self.found.push(Part::Array {
                         ty: ty.clone(),
-                        length: array.len.clone(),
+                        length: Box::new(array.len.clone()),
                     });
                 }
                 self.collect(&array.elem)
