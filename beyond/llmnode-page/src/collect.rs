@@ -743,19 +743,18 @@ const SHORT_ANSWER: usize = 1_024;
 
 /// Whether a record has more than figures, short names and a short answer.
 fn has_texts(record: &CallRecord) -> bool {
-    let of_attempt = |attempt: &AttemptRecord| {
-        attempt
-            .answer
-            .as_ref()
-            .is_some_and(|answer| answer.len() > SHORT_ANSWER)
-            || !attempt.message.is_empty()
-            || !attempt.violations.is_empty()
-            || !attempt.tools.is_empty()
-    };
     !record.labels.is_empty()
         || !record.failed_tries.is_empty()
         || !record.resumed_tools.is_empty()
-        || record.attempts.iter().any(of_attempt)
+        || record.attempts.iter().any(attempt_has_texts)
+}
+
+fn attempt_has_texts(attempt: &AttemptRecord) -> bool {
+    let answer = attempt.answer.as_ref().map_or(0, String::len);
+    answer > SHORT_ANSWER
+        || !attempt.message.is_empty()
+        || !attempt.violations.is_empty()
+        || !attempt.tools.is_empty()
 }
 
 fn weight(call: &CallEntry) -> usize {

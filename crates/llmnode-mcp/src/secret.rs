@@ -11,6 +11,9 @@ use std::path::Path;
 use llmnode_http::ext::PlainClient;
 use llmnode_model::ext::{Secret, is_credential, is_credential_value, redact_secrets};
 
+/// Shorter values are hardly keys.
+const SHORTEST_KEY: usize = 8;
+
 pub(crate) struct Secrets(Vec<Secret>);
 
 impl Secrets {
@@ -42,15 +45,11 @@ impl Secrets {
     }
 }
 
-/// A switch, a number or a path beside a name such as `AUTH_ENABLED` or `KEY_FILE`.
+/// A switch, a number or a file beside a name such as `AUTH_ENABLED` or `KEY_FILE`. A
+/// key may begin with a slash, too, so the file has to be there.
 fn is_setting(value: &str) -> bool {
-    const SWITCHES: [&str; 8] = ["true", "false", "yes", "no", "on", "off", "basic", "admin"];
-    const LONGEST_NUMBER: usize = 8;
-    let is_switch = SWITCHES
-        .iter()
-        .any(|switch| switch.eq_ignore_ascii_case(value));
-    let is_number = value.len() <= LONGEST_NUMBER && value.parse::<f64>().is_ok();
-    is_switch || is_number || Path::new(value).is_absolute()
+    let path = Path::new(value);
+    value.len() < SHORTEST_KEY || (path.is_absolute() && path.exists())
 }
 
 pub(crate) fn token_from_env(variable: &str) -> Result<Secret, String> {
@@ -72,19 +71,18 @@ mod tests {
 
     #[test]
     fn settings_beside_names_of_keys_stay() {
+        let folder = std::env::temp_dir().to_string_lossy().into_owned();
         let variables = [
             ("AUTH_ENABLED", "true"),
             ("TOKEN_LIMIT", "4096"),
-            ("PWD", "/work/repo"),
-            ("API_KEY", "k-0123456789"),
+            ("PWD", &*folder),
+            ("API_KEY", "/k+0123456789"),
             ("HOST", "ghp_0123456789abcdefghij"),
         ];
         let variables = variables.map(|(name, value)| (name.into(), value.into()));
         let secrets = Secrets::of_environment(&variables);
-        let told = "true 4096 /work/repo/a.rs k-0123456789 ghp_0123456789abcdefghij";
-        assert_eq!(
-            secrets.redact(told),
-            "true 4096 /work/repo/a.rs [redacted] [redacted]"
-        );
+        let told = format!("true 4096 {folder} /k+0123456789 ghp_0123456789abcdefghij");
+        let shown = format!("true 4096 {folder} [redacted] [redacted]");
+        assert_eq!(secrets.redact(&told), shown);
     }
 }

@@ -40,8 +40,10 @@ fn check_field(field: &mut Field, lengths: &[String], krate: &Path, errors: &mut
     if attributes.custom || attributes.skip || attributes.bound {
         return;
     }
-    let is_length = |length: &Expr| lengths.iter().any(|name| is_name(length, name));
-    let Some(array) = array_of(&field.ty, &is_length) else {
+    let array = array_of(&field.ty, &|length| {
+        lengths.iter().any(|name| is_name(length, name))
+    });
+    let Some(array) = array else {
         return;
     };
     let message = "an array in an answer has at most 32 values, and a parameter may be any number; \

@@ -110,10 +110,8 @@ impl Collector<'_> {
         };
         let Type::Path(path) = bare(ty) else { return };
         let key = type_arguments(&path.path).first().copied();
-        // All plain types are compared, but those with fractions.
-        let fractions = |name: &Ident| name == "f32" || name == "f64";
         if let Some(key) = key
-            && (!is_plain(key) || mentions(key.to_token_stream(), &fractions))
+            && (!is_plain(key) || mentions(key.to_token_stream(), &is_fraction))
         {
             self.found.push(Part::Key {
                 of: ty.clone(),
@@ -138,6 +136,11 @@ impl Collector<'_> {
                 _ => false,
             })
     }
+}
+
+/// All plain types are compared, but those with fractions.
+fn is_fraction(name: &Ident) -> bool {
+    name == "f32" || name == "f64"
 }
 
 /// Certainly short enough.
