@@ -261,6 +261,16 @@ fn repeated(times: u64) -> String {
     }
 }
 
+/// Both with a space between them, or the one that is there. Spaces of an action's own name stay.
+fn beside(left: &str, right: &str) -> String {
+    let space = if left.is_empty() || right.is_empty() {
+        ""
+    } else {
+        " "
+    };
+    format!("{left}{space}{right}")
+}
+
 /// The text beside an edge.
 ///
 /// A count stands at the action that was taken so often; the others are in brackets then.
@@ -277,8 +287,7 @@ pub(crate) fn label(edge: &Edge) -> String {
     }
     for (action, times) in &edge.actions {
         if *times > 0 {
-            let part = format!("{action} {}", repeated(*times));
-            parts.push(part.trim_end().to_owned());
+            parts.push(beside(action, &repeated(*times)));
         }
     }
     let not_taken: Vec<&str> = edge
@@ -291,9 +300,7 @@ pub(crate) fn label(edge: &Edge) -> String {
     if edge.taken == 0 {
         label = not_taken.join(", ");
     } else if !not_taken.is_empty() {
-        label = format!("{label} (not {})", not_taken.join(", "))
-            .trim_start()
-            .to_owned();
+        label = beside(&label, &format!("(not {})", not_taken.join(", ")));
     }
     crate::words::cut(&label, 30)
 }
