@@ -282,15 +282,14 @@ fn attempt_box(html: &mut Html, attempt: &AttemptRecord, exchange: Option<&Excha
             let refused = &attempt.refused;
             let refused =
                 (!refused.is_empty()).then(|| format!("refused settings: {}", refused.join(", ")));
-            let facts = [&attempt.model, &attempt.finish_reason, &id, &refused];
-            html.text(
-                facts
-                    .into_iter()
-                    .flatten()
-                    .map(String::as_str)
-                    .collect::<Vec<_>>()
-                    .join(" · "),
-            );
+            let facts = [
+                attempt.model.as_deref(),
+                attempt.finish_reason.as_deref(),
+                id.as_deref(),
+                refused.as_deref(),
+            ];
+            let facts: Vec<&str> = facts.into_iter().flatten().collect();
+            html.text(facts.join(" · "));
         });
         if let Some(exchange) = exchange {
             conversation(html, exchange, attempt.category.is_none());

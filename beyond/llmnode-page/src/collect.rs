@@ -771,12 +771,19 @@ fn record_weight(record: &CallRecord) -> usize {
 }
 
 fn attempt_weight(attempt: &AttemptRecord) -> usize {
-    let of_server = [&attempt.model, &attempt.finish_reason, &attempt.request_id];
+    let of_server = [
+        attempt.model.as_deref(),
+        attempt.finish_reason.as_deref(),
+        attempt.request_id.as_deref(),
+    ];
     let lists = attempt.refused.iter().chain(&attempt.narrowed);
-    let texts = of_server.into_iter().flatten().chain(lists);
+    let texts = of_server
+        .into_iter()
+        .flatten()
+        .chain(lists.map(String::as_str));
     size_of::<AttemptRecord>()
         + attempt.answer.as_ref().map_or(0, String::len)
-        + texts.map(|text| text_weight(text)).sum::<usize>()
+        + texts.map(text_weight).sum::<usize>()
         + attempt.flags.len() * size_of::<Flag>()
         + attempt.tools.iter().map(tool_weight).sum::<usize>()
 }

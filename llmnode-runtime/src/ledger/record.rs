@@ -155,9 +155,9 @@ pub struct AttemptRecord {
     /// [`Invalid::only`](crate::Invalid::only).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub narrowed: Vec<String>,
-    /// Why the answer ended, in the provider's words.
+    /// Why the answer ended, such as `stop` or `length`; else in the provider's words.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub finish_reason: Option<String>,
+    pub finish_reason: Option<Cow<'static, str>>,
     /// The HTTP status of a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,

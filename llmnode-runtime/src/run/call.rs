@@ -28,7 +28,7 @@ use super::exec_attempts::exec_with_attempts;
 use super::failure::Failure;
 use super::hints::{Hinted, ToolsOfACall};
 use super::listener::Listener;
-use super::node::Exec;
+use super::node::{Asked, Exec};
 use super::resume::Origin;
 use super::turn::{Turn, without_conversation};
 use crate::clock::Clock;
@@ -142,14 +142,13 @@ where
                 return Err(without_value());
             };
             let mut node = TypedExec {
-                node,
+                asked: Asked::new(node),
                 state,
-                value: None,
                 handover,
                 wants_report: true,
             };
             let outcome = start(core, Caller::default(), &mut node).await;
-            with_value(outcome, node.value)
+            with_value(outcome, node.asked.value)
         })
     }
 }
@@ -171,9 +170,8 @@ impl RunCore {
     {
         const { check_attempts::<S, N>() };
         let mut node = TypedExec {
-            node,
+            asked: Asked::new(node),
             state,
-            value: None,
             handover: Handover::default(),
             wants_report: false,
         };
@@ -181,7 +179,7 @@ impl RunCore {
         // find more than a kilobyte.
         Box::pin(async move {
             let outcome = start(self, caller, &mut node).await;
-            match (outcome, node.value) {
+            match (outcome, node.asked.value) {
                 (Ok(report), Some(value)) => Ok(Ended {
                     value,
                     record: report.record,
@@ -647,15 +645,14 @@ where
     // Made here, since a variable of the block would have a place in the future
     // beside those that it is made of.
     let mut node = TypedExec {
-        node,
+        asked: Asked::new(node),
         state,
-        value: None,
         handover,
         wants_report: true,
     };
     Box::pin(async move {
         let outcome = start(core, called_by.caller(), &mut node).await;
-        with_value(outcome, node.value)
+        with_value(outcome, node.asked.value)
     })
 }
 

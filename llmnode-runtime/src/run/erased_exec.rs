@@ -9,7 +9,7 @@ use llmnode_model::{BoxError, BoxFuture};
 use super::call_options::{CallOptions, Handover};
 use super::context::CallContext;
 use super::cx::Cx;
-use super::node::Exec;
+use super::node::{Asked, Exec};
 use crate::error::NodeError;
 use crate::ledger::NodeKey;
 use crate::limits::LimitedNode;
@@ -47,16 +47,15 @@ pub(super) trait ErasedExec<'n, 'r>: Send {
 }
 
 pub(super) struct TypedExec<'n, 'r, N: Exec<S>, S: ?Sized> {
-    pub(super) node: &'n N,
+    pub(super) asked: Asked<'n, N, S>,
     pub(super) state: &'n S,
-    pub(super) value: Option<N::Output>,
     pub(super) handover: Handover<'r, N::Output>,
     pub(super) wants_report: bool,
 }
 
 impl<'n, 'r, N: Exec<S>, S: ?Sized> ErasedExec<'n, 'r> for TypedExec<'n, 'r, N, S> {
     fn key(&self) -> NodeKey {
-        NodeKey::new(path_of(type_name::<N>()), N::NAME, self.node.name())
+        NodeKey::new(path_of(type_name::<N>()), N::NAME, self.asked.node.name())
     }
 
     fn facts(&self) -> &'static NodeFacts {
@@ -72,7 +71,7 @@ impl<'n, 'r, N: Exec<S>, S: ?Sized> ErasedExec<'n, 'r> for TypedExec<'n, 'r, N, 
     }
 
     fn settings(&self) -> &'n Settings {
-        self.node.settings()
+        self.asked.node.settings()
     }
 
     fn options(&mut self) -> CallOptions<'r> {
@@ -84,7 +83,7 @@ impl<'n, 'r, N: Exec<S>, S: ?Sized> ErasedExec<'n, 'r> for TypedExec<'n, 'r, N, 
     }
 
     fn answer(&self) -> Option<Result<String, serde_json::Error>> {
-        match (&self.value, self.handover.writer) {
+        match (&self.asked.value, self.handover.writer) {
             (Some(value), Some(writer)) => Some(writer(value)),
             _ => None,
         }
@@ -99,12 +98,12 @@ impl<'n, 'r, N: Exec<S>, S: ?Sized> ErasedExec<'n, 'r> for TypedExec<'n, 'r, N, 
         // the other case: of a field of a constant alone, the compiler makes both.
         if const { N::ASKS.is_some() } {
             return match N::ASKS {
-                Some(ask) => ask(self.node, cx, &mut self.value),
+                Some(ask) => ask(&mut self.asked, cx),
                 None => nothing_to_do(),
             };
         }
         Box::pin(async move {
-            self.value = Some(self.node.exec(&cx).await?);
+            self.asked.value = Some(self.asked.node.exec(&cx).await?);
             Ok(())
         })
     }
@@ -122,7 +121,7 @@ impl<'n, 'r, N: Exec<S>, S: ?Sized> ErasedExec<'n, 'r> for TypedExec<'n, 'r, N, 
             state: self.state,
         };
         Box::pin(async move {
-            self.value = Some(self.node.exec_fallback(&cx, error).await?);
+            self.asked.value = Some(self.asked.node.exec_fallback(&cx, error).await?);
             Ok(())
         })
     }

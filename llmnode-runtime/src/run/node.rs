@@ -1,12 +1,14 @@
 //! A node that runs with a state.
 
 use std::future::Future;
+use std::sync::OnceLock;
 
 use llmnode_model::{BoxError, BoxFuture};
 
 use super::cx::Cx;
 use crate::error::NodeError;
 use crate::node::Node;
+use crate::output::OutputSpec;
 
 /// A node that runs with a state of type `S`. Calls on several threads may read one
 /// node and one state, so both are `Sync`; of the state, `N: Exec<S>` says so
@@ -91,12 +93,27 @@ pub trait Exec<S: ?Sized>:
 
 /// Runs a node into the place of its output. `None`: `exec` does.
 pub type Asks<N, S> = Option<
-    for<'a> fn(
-        &'a N,
-        Cx<'a, S>,
-        &'a mut Option<<N as Node>::Output>,
-    ) -> BoxFuture<'a, Result<(), BoxError>>,
+    for<'a, 'n> fn(&'a mut Asked<'n, N, S>, Cx<'a, S>) -> BoxFuture<'a, Result<(), BoxError>>,
 >;
+
+/// A node that is asked, with the place of its output. Whoever awaits the call has
+/// it in its own future.
+pub struct Asked<'n, N: Node, S: ?Sized> {
+    pub(super) node: &'n N,
+    /// Made when the loop first asks for it: a node that asks no model has none.
+    pub(super) spec: OnceLock<OutputSpec<N::Output, S>>,
+    pub(super) value: Option<N::Output>,
+}
+
+impl<'n, N: Node, S: ?Sized> Asked<'n, N, S> {
+    pub(super) fn new(node: &'n N) -> Self {
+        Asked {
+            node,
+            spec: OnceLock::new(),
+            value: None,
+        }
+    }
+}
 
 /// A state that is `Sync`, as a fact that follows from `Exec`: the compiler asks
 /// for it where a node names its state, and not again in each place that calls the

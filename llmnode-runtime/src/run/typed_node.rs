@@ -33,7 +33,7 @@ use super::handoff::{AgentOutcome, HandoffSlot};
 use super::llm_node::LlmNode;
 use super::map_item::MapItem;
 use super::model_attempts::{ConversationBounds, ModelAttempts};
-use super::node::{Asks, Exec};
+use super::node::{Asked, Asks, Exec};
 use super::shown::FieldValues;
 use super::tools::{Invocation, ToolOutcome, Tools, unanswered_call};
 use super::turn::Turn;
@@ -63,14 +63,14 @@ where
     S: ?Sized,
 {
     async move {
-        let mut value = None;
+        let mut asked = Asked::new(node);
         let cx = Cx {
             context: cx.context,
             state: cx.state,
         };
-        ask(node, cx, &mut value).await?;
+        ask(&mut asked, cx).await?;
         // The loop succeeds only with a value: an accepted one, or the fallback's.
-        value.ok_or_else(without_value)
+        asked.value.ok_or_else(without_value)
     }
 }
 
@@ -95,11 +95,11 @@ where
         ..cx.context
     };
     let state = cx.state;
-    let mut value = None;
-    ask(node, Cx { context, state }, &mut value).await?;
+    let mut asked = Asked::new(node);
+    ask(&mut asked, Cx { context, state }).await?;
     match slot.into_handoff() {
         Some(handoff) => Ok(AgentOutcome::HandedOff(handoff)),
-        None => Ok(AgentOutcome::Answer(value.ok_or_else(without_value)?)),
+        None => Ok(AgentOutcome::Answer(asked.value.ok_or_else(without_value)?)),
     }
 }
 
@@ -113,25 +113,19 @@ where
 }
 
 fn ask<'a, N, S>(
-    node: &'a N,
+    asked: &'a mut Asked<'_, N, S>,
     cx: Cx<'a, S>,
-    value: &'a mut Option<N::Output>,
 ) -> BoxFuture<'a, Result<(), BoxError>>
 where
     N: LlmNode<S> + Exec<S>,
     S: ?Sized,
 {
-    let node = TypedNode {
-        node,
-        spec: node.output(),
-        value,
-    };
-    ask_stated(Box::new(node), cx)
+    ask_stated(asked, cx)
 }
 
 /// Compiled once for every type of state.
 fn ask_stated<'a, S: ?Sized + Sync>(
-    node: Box<dyn TypedSteps<'a, S> + 'a>,
+    node: &'a mut dyn TypedSteps<'a, S>,
     cx: Cx<'a, S>,
 ) -> BoxFuture<'a, Result<(), BoxError>> {
     let node = StatedNode::new(node, cx.state);
@@ -444,15 +438,15 @@ struct Facts<'r> {
     model: Option<&'r dyn ChatModel>,
 }
 
-struct TypedNode<'r, N: LlmNode<S>, S: ?Sized> {
-    node: &'r N,
-    spec: OutputSpec<N::Output, S>,
-    value: &'r mut Option<N::Output>,
+impl<N: LlmNode<S>, S: ?Sized> Asked<'_, N, S> {
+    fn spec(&self) -> &OutputSpec<N::Output, S> {
+        self.spec.get_or_init(|| self.node.output())
+    }
 }
 
-impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> TypedSteps<'r, S> for TypedNode<'r, N, S> {
+impl<'r, 'n: 'r, N: LlmNode<S> + Exec<S>, S: ?Sized> TypedSteps<'r, S> for Asked<'n, N, S> {
     fn facts(&self) -> Facts<'r> {
-        let answers = Some(self.spec.source.answers());
+        let answers = Some(self.spec().source.answers());
         Facts {
             settings: self.node.settings(),
             kind: NodeKind::from_facts(&N::FACTS, answers),
@@ -461,7 +455,7 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> TypedSteps<'r, S> for TypedNode<'r,
     }
 
     fn source(&self) -> &Source {
-        &self.spec.source
+        &self.spec().source
     }
 
     fn tools(&self, to: &mut Tools<S>) {
@@ -477,7 +471,7 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> TypedSteps<'r, S> for TypedNode<'r,
     }
 
     fn chosen(&self, list: usize, to: &mut ChosenValues) {
-        if let Some(value) = &*self.value {
+        if let Some(value) = &self.value {
             self.node.chosen(value, list, to);
         }
     }
@@ -488,13 +482,14 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> TypedSteps<'r, S> for TypedNode<'r,
         schema: Option<&OutputSchema>,
         reader: Reader,
     ) -> Result<Parsed<()>, Vec<Violation>> {
-        let place = (self.spec.place)(self.value);
-        self.spec.source.read(answer, schema, reader, place)
+        let spec = self.spec.get_or_init(|| self.node.output());
+        let place = (spec.place)(&mut self.value);
+        spec.source.read(answer, schema, reader, place)
     }
 
     fn collect<'a>(&'a self, to: &mut Checks<'a, S>) {
-        if let Some(value) = &*self.value
-            && let Some(collect) = self.spec.collect
+        if let Some(value) = &self.value
+            && let Some(collect) = self.spec().collect
         {
             collect(value, to);
         }
@@ -509,7 +504,7 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> TypedSteps<'r, S> for TypedNode<'r,
         // without one: of a field of a constant alone, the compiler makes both
         // branches.
         if const { N::FACTS.fallback } {
-            self.node.fallback(state, error, self.value)
+            self.node.fallback(state, error, &mut self.value)
         } else {
             None
         }
@@ -530,14 +525,14 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> TypedSteps<'r, S> for TypedNode<'r,
 
 /// A node with the state of the call: compiled once for every type of state.
 struct StatedNode<'r, S: ?Sized> {
-    node: Box<dyn TypedSteps<'r, S> + 'r>,
+    node: &'r mut dyn TypedSteps<'r, S>,
     state: &'r S,
     tools: Tools<S>,
     schema: Option<Arc<OutputSchema>>,
 }
 
 impl<'r, S: ?Sized> StatedNode<'r, S> {
-    fn new(node: Box<dyn TypedSteps<'r, S> + 'r>, state: &'r S) -> Self {
+    fn new(node: &'r mut dyn TypedSteps<'r, S>, state: &'r S) -> Self {
         let mut tools = Tools::default();
         node.tools(&mut tools);
         StatedNode {

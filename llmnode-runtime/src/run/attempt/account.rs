@@ -1,5 +1,7 @@
 //! Writes what a response says of itself into the attempt's record, and settles its reservation.
 
+use std::borrow::Cow;
+
 use llmnode_model::{Completion, FinishReason, Message, ModelError, Request, Retry, TokenUsage};
 use llmnode_reader::text::one_line;
 use llmnode_reader::{Flag, Violation};
@@ -44,8 +46,7 @@ pub(super) fn account(
         Some(round) => written += round.characters(),
     }
     open.note(|record| {
-        let finish = completion.finish.as_ref();
-        record.finish_reason = finish.map(|finish| one_line(finish.as_str(), MAX_WORD_BYTES));
+        record.finish_reason = completion.finish.as_ref().map(finish_word);
         note_provider(
             record,
             completion.usage,
@@ -101,6 +102,14 @@ pub(in crate::run) fn settle_response(
     let completion = outcome.map_err(|error| failed(error, open))?;
     open.answered(&completion);
     Ok(completion)
+}
+
+/// The usual one is not copied.
+fn finish_word(finish: &FinishReason) -> Cow<'static, str> {
+    match finish {
+        FinishReason::Stop => Cow::Borrowed("stop"),
+        other => Cow::Owned(one_line(other.as_str(), MAX_WORD_BYTES)),
+    }
 }
 
 /// Notes how the provider names what it did. What was reported before stays where
