@@ -8,8 +8,8 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use http::{Method, Request};
 use llmnode::{Category, NodeError};
 use llmnode_http::ext::{ClientError, PlainClient};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::wire::{Decision, Outcome, SERVICE, Settled, Status, bad_name};
@@ -98,8 +98,10 @@ impl Client {
             NodeError::new(Category::ConfigError, format!("the input: {error}"))
         })?;
         let path = format!("/{SERVICE}/{}/run/send", key(flow, id)?);
-        let sent = self.within(Method::POST, &path, Some(&input)).await?;
-        Ok(sent["status"] != "PreviouslyAccepted")
+        let sent: Option<Sent> =
+            self.read(&self.within(Method::POST, &path, Some(&input)).await?)?;
+        let status = sent.and_then(|sent| sent.status);
+        Ok(status.as_deref() != Some("PreviouslyAccepted"))
     }
 
     /// Returns how a run is doing. A worker has to be there.
@@ -109,7 +111,7 @@ impl Client {
     /// [`Worker::retention`](crate::Worker::retention) says.
     pub async fn status(&self, flow: &str, id: &str) -> Result<Status, NodeError> {
         let path = format!("/{SERVICE}/{}/status", key(flow, id)?);
-        self.read(self.within(Method::POST, &path, None).await?)
+        self.read(&self.within(Method::POST, &path, None).await?)
     }
 
     /// Decides the calls that a run waits with.
@@ -190,7 +192,7 @@ impl Client {
         A: DeserializeOwned,
     {
         let path = format!("/restate/workflow/{SERVICE}/{}/attach", key(flow, id)?);
-        self.read(self.ask(Method::GET, &path, None).await?)
+        self.read(&self.ask(Method::GET, &path, None).await?)
     }
 
     async fn send(&self, handler: &str, key: String, body: &Value) -> Result<Taken, NodeError> {
@@ -204,8 +206,14 @@ impl Client {
         )
     }
 
-    fn read<T: DeserializeOwned>(&self, body: Value) -> Result<T, NodeError> {
-        serde_json::from_value(body).map_err(|error| self.bad_response(&error.to_string()))
+    /// Into the type that is asked for: a tree of what a server wrote could fill the memory.
+    fn read<T: DeserializeOwned>(&self, body: &[u8]) -> Result<T, NodeError> {
+        let body = if body.is_empty() {
+            b"null".as_slice()
+        } else {
+            body
+        };
+        serde_json::from_slice(body).map_err(|error| self.bad_response(&error.to_string()))
     }
 
     async fn within(
@@ -213,7 +221,7 @@ impl Client {
         method: Method,
         path: &str,
         body: Option<&Value>,
-    ) -> Result<Value, NodeError> {
+    ) -> Result<Vec<u8>, NodeError> {
         let answer = tokio::time::timeout(ANSWER, self.ask(method, path, body)).await;
         answer.map_err(|_| {
             let message = format!(
@@ -229,7 +237,7 @@ impl Client {
         method: Method,
         path: &str,
         body: Option<&Value>,
-    ) -> Result<Value, NodeError> {
+    ) -> Result<Vec<u8>, NodeError> {
         let request = self.request(method, path, body)?;
         let mut response = self
             .http
@@ -251,10 +259,7 @@ impl Client {
         if !response.status().is_success() {
             return Err(self.refused(response.status().as_u16(), &bytes));
         }
-        if bytes.is_empty() {
-            return Ok(Value::Null);
-        }
-        serde_json::from_slice(&bytes).map_err(|error| self.bad_response(&error.to_string()))
+        Ok(bytes)
     }
 
     fn request(
@@ -303,8 +308,8 @@ impl Client {
     }
 
     fn refused(&self, status: u16, body: &[u8]) -> NodeError {
-        let body: Value = serde_json::from_slice(body).unwrap_or_default();
-        let message = body["message"].as_str().unwrap_or("no message");
+        let refusal: Refusal = serde_json::from_slice(body).unwrap_or_default();
+        let message = refusal.message.as_deref().unwrap_or("no message");
         // A flow's failure begins with its category.
         if let Some((category, rest)) = message.split_once(": ")
             && let Some(category) = Category::from_name(category)
@@ -324,6 +329,18 @@ impl Client {
     }
 }
 
+/// The ingress's answer to a start.
+#[derive(Deserialize)]
+struct Sent {
+    status: Option<String>,
+}
+
+/// The words of an answer that is no success.
+#[derive(Default, Deserialize)]
+struct Refusal {
+    message: Option<String>,
+}
+
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Client")
@@ -339,7 +356,7 @@ fn key(flow: &str, id: &str) -> Result<String, NodeError> {
     }
 }
 
-fn taken(answer: Result<Value, NodeError>) -> Result<Taken, NodeError> {
+fn taken(answer: Result<Vec<u8>, NodeError>) -> Result<Taken, NodeError> {
     match answer {
         Ok(_) => Ok(Taken::Now),
         // The server has it: it answers connections at once.
