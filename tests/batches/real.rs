@@ -227,9 +227,14 @@ async fn survives_kills(wire: Wire) {
                 copied += u32::from(is_own(report.value.number, &node));
                 requests += report.record.attempts.len() as u64;
             }
-            // Where nothing enforces the schema, so small a model writes prose.
+            // So small a model writes prose where nothing enforces the schema, and now and then spaces up to the limit.
             Err(error) => {
-                assert_eq!(error.category().group(), Group::Answer, "{error}");
+                let category = error.category();
+                let is_of_model = category.group() == Group::Answer;
+                assert!(
+                    is_of_model || category == Category::TruncatedOutput,
+                    "{error}"
+                );
                 bad += 1;
                 requests += error.record().unwrap().attempts.len() as u64;
             }
