@@ -33,7 +33,10 @@ pub(crate) fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
     if let Some(output) = &options.page {
         page::check(output)?;
     }
-    let runtime = tokio::runtime::Builder::new_current_thread()
+    // The connections to MCP servers are tasks of the worker: they answer pings while
+    // a person thinks, for which this thread waits.
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
         .enable_all()
         .build()?;
     runtime.block_on(with_servers(options))

@@ -1202,10 +1202,18 @@ fn shop() {
     writeln!(output).unwrap();
     for line in std::io::stdin().lock().lines() {
         let message: Value = serde_json::from_str(&line.unwrap()).unwrap();
-        if let Some(id) = message.get("id") {
+        if message.get("method").is_none() {
+            std::fs::write(std::env::var("PONG").unwrap(), "").unwrap();
+        } else if let Some(id) = message.get("id") {
             let result = answer_of_shop(&message);
             let answer = json!({"jsonrpc": "2.0", "id": id, "result": result});
             writeln!(output, "{answer}").unwrap();
+            if answer["result"]["resultType"] == "input_required" {
+                // By then, the person is asked.
+                std::thread::sleep(std::time::Duration::from_millis(500));
+                let ping = json!({"jsonrpc": "2.0", "id": "are you there?", "method": "ping"});
+                writeln!(output, "{ping}").unwrap();
+            }
         }
     }
 }
@@ -1252,8 +1260,10 @@ async fn what_a_tool_asks_is_asked_in_the_terminal() {
     let data = json!({"prompt": "Pay {{ query }}.", "tools": ["shop_pay"]});
     let file = graph_of(&folder, "agent", &data);
     let program = std::env::current_exe().unwrap();
+    let pong = folder.join("pong");
     let options = format!(
-        "--mcp 'shop={} shop --exact --ignored' --mcp-allow shop_pay --approve yes",
+        "--mcp 'shop=env PONG={} {} shop --exact --ignored' --mcp-allow shop_pay --approve yes",
+        pong.display(),
         program.display()
     );
     for (answer, told) in [("{\"euros\": 20}", "paid 20"), ("no", "paid nothing")] {
@@ -1267,6 +1277,14 @@ async fn what_a_tool_asks_is_asked_in_the_terminal() {
         let question = "a JSON object as the answer, or no: ";
         terminal.until("How much?");
         terminal.until("\"maximum\": 50");
+        // The server's ping is answered while the person thinks.
+        for _ in 0..400 {
+            if pong.exists() {
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(25)).await;
+        }
+        std::fs::remove_file(&pong).unwrap();
         terminal.answer_behind(question, "yes");
         terminal.until("That is no answer.");
         // What does not follow the schema is asked again.
