@@ -165,38 +165,60 @@ async fn a_limit_on_tools_keeps_a_round_from_beginning() {
 
 #[tokio::test]
 async fn an_agent_without_limits_stops_at_the_ceilings() {
-    #[llm_node(prompt = "?", state = Library, tools = [Count], turns = 100_000)]
-    struct Endless;
-    let call = |times: usize| {
-        move |_: &llmnode::Request| {
-            (0..times).fold(Reply::text(""), |reply, _| reply.call("count", json!({})))
-        }
-    };
-    for (times, requests, executed, word) in [
-        (1, 100, 100, "100 requests"),
-        (32, 7, 192, "200 tool calls"),
-    ] {
-        let model = ScriptedModel::new().otherwise(call(times));
-        let run = run(model.clone());
-        let error = run.call(&Endless).await.unwrap_err();
-        assert_eq!(
-            (error.category(), model.requests().len()),
-            (Category::LimitExceeded, requests)
-        );
-        assert_eq!(run.state().log().len(), executed);
-        assert!(error.to_string().contains(word), "{error}");
+    #[llm_node(prompt = "?", state = Library, tools = [Count], turns = 60)]
+    struct Patient;
+    #[llm_node(prompt = "?", state = Library, tools = [Ask])]
+    struct Boss;
+    /// Asks somebody patient.
+    #[tool]
+    async fn ask(cx: &Cx<'_, Library>) -> Result<String, NodeError> {
+        cx.call(&Patient).await
     }
+    let calls = |tool: &'static str, times: usize| {
+        (0..times).fold(Reply::text(""), |reply, _| reply.call(tool, json!({})))
+    };
+
+    // With more turns than 50, twice as many requests, and twice as many tools as these.
+    let model = ScriptedModel::new().otherwise(move |_| calls("count", 32));
+    let run = run(model.clone());
+    let error = run.call(&Patient).await.unwrap_err();
+    assert_eq!(error.category(), Category::LimitExceeded);
+    assert!(error.to_string().contains("240 tool calls"), "{error}");
+    assert_eq!((model.requests().len(), run.state().log().len()), (8, 224));
+
+    // Nodes within count, too.
+    let model = ScriptedModel::new().otherwise(move |request| {
+        let is_boss = request.tools.iter().any(|tool| tool.name == "ask");
+        calls(if is_boss { "ask" } else { "count" }, 1)
+    });
+    let run = crate::library::run(model.clone());
+    let error = run.call(&Boss).await.unwrap_err();
+    assert_eq!(error.category(), Category::LimitExceeded);
+    assert!(error.to_string().contains("100 requests"), "{error}");
+    assert_eq!(model.requests().len(), 100);
+
     // Stated limits take their place.
-    let model = ScriptedModel::new().otherwise(call(1));
-    let error = run(model.clone())
-        .call(&Endless)
-        .limits(Limits::new().requests(120))
+    let error = run
+        .call(&Boss)
+        .limits(Limits::new().requests(20))
         .await
         .unwrap_err();
-    assert_eq!(
-        (error.category(), model.requests().len()),
-        (Category::LimitExceeded, 120)
-    );
+    assert_eq!(error.category(), Category::LimitExceeded);
+    assert_eq!(model.requests().len(), 120);
+}
+
+#[tokio::test]
+async fn an_agent_has_the_turns_that_it_is_given() {
+    #[llm_node(prompt = "?", state = Library, tools = [Count], turns = 150)]
+    struct Patient;
+    let model =
+        ScriptedModel::new().otherwise(|request: &llmnode::Request| match request.messages.len() {
+            ..290 => Reply::text("").call("count", json!({})),
+            _ => Reply::text("done"),
+        });
+    let run = run(model.clone());
+    assert_eq!(run.call(&Patient).await.unwrap(), "done");
+    assert_eq!(model.requests().len(), 146);
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ struct Choice {
     item: String,
 }
 
-#[validate]
+#[validate(state)]
 impl Choice {
     fn item_is_available(&self, world: &World) -> Result<(), Invalid> {
         if world.inventory.contains(&self.item) {

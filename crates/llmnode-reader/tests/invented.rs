@@ -171,13 +171,31 @@ fn candidates(text: &str) -> Vec<String> {
         .collect()
 }
 
+/// The text without a value, wherever it stands as a whole: `7`, and not that of `70`.
+fn without(text: &str, written: &str) -> String {
+    let mut kept = String::new();
+    let mut from = 0;
+    for (at, _) in text.match_indices(written) {
+        let end = at + written.len();
+        let before = text[..at].chars().next_back();
+        let after = text[end..].chars().next();
+        let is_whole = !before.into_iter().chain(after).any(char::is_alphanumeric);
+        if is_whole {
+            kept.push_str(&text[from..at]);
+            from = end;
+        }
+    }
+    kept + &text[from..]
+}
+
 fn copied(place: &Place, schema: &OutputSchema, text: &str, written: &str) -> Option<String> {
-    let text = text.replace(written, "");
-    candidates(&text).into_iter().find(|word| {
-        let is_bound = place.bounds.iter().any(|bound| bound == word);
-        let json = [Value::from(word.as_str()).to_string(), word.clone()];
-        !is_bound && json.iter().any(|json| takes(schema, json))
-    })
+    candidates(&without(text, written))
+        .into_iter()
+        .find(|word| {
+            let is_bound = place.bounds.iter().any(|bound| bound == word);
+            let json = [Value::from(word.as_str()).to_string(), word.clone()];
+            !is_bound && json.iter().any(|json| takes(schema, json))
+        })
 }
 
 proptest! {

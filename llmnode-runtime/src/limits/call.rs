@@ -20,10 +20,13 @@ use crate::clock::{Clock, timeout_at};
 use crate::error::NodeError;
 
 /// The most requests of an agent for which no limit of requests is set anywhere: a
-/// loop must end, also if nobody thought of it.
+/// loop must end, also if nobody thought of it. Who writes more turns has thought of
+/// it, and gets [`REQUESTS_OF_A_TURN`] for each.
 const REQUESTS: u64 = 100;
-/// The same for its calls of tools, of which one answer may have several.
-const TOOL_CALLS: u64 = 200;
+/// Some turns are asked again, and its nodes make requests, too.
+const REQUESTS_OF_A_TURN: u64 = 2;
+/// So many calls of tools for each of these requests: one answer may have several.
+const TOOL_CALLS_OF_A_REQUEST: u64 = 2;
 
 /// The meters that concern one call: its own, its node's, those of the calls around
 /// it, and the run's.
@@ -160,14 +163,15 @@ impl<'r> CallLimits<'r> {
     }
 
     /// The limits within an agent: these, and a ceiling for what none of them limits.
-    pub(crate) fn of_agent(&self, name: Cow<'static, str>) -> CallLimits<'r> {
+    pub(crate) fn of_agent(&self, name: Cow<'static, str>, turns: u32) -> CallLimits<'r> {
+        let requests = REQUESTS.max(u64::from(turns) * REQUESTS_OF_A_TURN);
         let ceilings = Limits {
             requests: self
                 .is_unlimited(|limits| limits.requests)
-                .then_some(REQUESTS),
+                .then_some(requests),
             tool_calls: self
                 .is_unlimited(|limits| limits.tool_calls)
-                .then_some(TOOL_CALLS),
+                .then_some(requests * TOOL_CALLS_OF_A_REQUEST),
             ..Limits::new()
         };
         let mut meters = Vec::new();

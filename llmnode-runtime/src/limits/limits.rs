@@ -7,9 +7,9 @@ use crate::text::const_setters;
 
 /// What a call, a node, a map or a run may spend: requests, tokens, money,
 /// executions of tools, and the time of a run. What is not set has no limit, except
-/// for a node with tools: its outermost call makes at most 100 requests and
-/// executes at most 200 tools, calls within included, unless limits for it say
-/// otherwise.
+/// for a node with tools: its outermost call makes at most 100 requests (with more
+/// than 50 turns, twice as many as these), and executes at most twice as many tools,
+/// calls within included, unless limits for it say otherwise.
 ///
 /// Limits are checked before each request, so no answer is thrown away: a valid
 /// answer that crosses a limit is returned, and the next request fails with

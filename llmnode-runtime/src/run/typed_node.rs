@@ -185,7 +185,10 @@ async fn ask_loop(
             };
             of_agent = match request.tools.is_empty() {
                 true => None,
-                false => Some(context.limits.of_agent(context.call.node().clone())),
+                false => {
+                    let name = context.call.node().clone();
+                    Some(context.limits.of_agent(name, bounds.max_turns))
+                }
             };
             let limits = of_agent.as_ref().unwrap_or(context.limits);
             plan = CallPlan::new(CallContext { limits, ..*context }, settings, &own_deadline);
