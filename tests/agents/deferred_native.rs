@@ -82,7 +82,7 @@ impl Native {
                     "status": "completed", "arguments": {"paths": ["cloud_create_server"]}}),
                 json!({"type": "tool_search_output", "id": "tso_1", "call_id": null, "execution": "server",
                     "status": "completed", "tools": [{"type": "function", "name": "cloud_create_server",
-                    "defer_loading": true, "description": "Creates a virtual machine.", "parameters": {}}]}),
+                    "defer_loading": true, "description": "Creates a virtual machine.", "parameters": {}, "strict": false}]}),
             ],
         }
     }
