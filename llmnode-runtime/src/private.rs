@@ -39,6 +39,16 @@ pub use crate::{Cx, Exec, Limits, LlmOutput, Node, NodeError, NodeFacts, Setting
 /// The facts of a node that asks a model, before those that its attribute states.
 pub const ASKS_MODEL: NodeFacts = NodeFacts::new().retries_itself(true);
 
+/// Names the state of a node where the compiler would ask once more for a lifetime that the program did not write.
+pub trait TakesState {
+    /// What the function takes.
+    type State;
+}
+
+impl<S> TakesState for fn(S) {
+    type State = S;
+}
+
 /// What running a node yields: its output, or any error. The short name keeps a line of every expansion whole.
 pub type Yield<N> = Result<<N as Node>::Output, crate::BoxError>;
 
@@ -66,7 +76,7 @@ macro_rules! __impl_arc_state {
         impl<$($params)*> $crate::private::Exec<::std::sync::Arc<$state>> for $node
         where
             $($bounds)*
-            ::std::sync::Arc<$state>: for<'__any> ::core::marker::Sync,
+            for<'__any> <fn(::std::sync::Arc<$state>) as $crate::private::TakesState>::State: ::core::marker::Sync,
         {
             #[inline]
             fn exec(

@@ -1,8 +1,6 @@
 // Cause: the state borrows, and the node names it without its lifetime.
 // Mend: write `state = World<'_>`.
 // Token: World
-// Errors: 2
-// Missed: rustc asks for the lifetime in the impl and in its `where` clause; the first error has the remedy.
 use llmnode::prelude::*;
 
 struct World<'a> {
