@@ -9,16 +9,14 @@
 //!    schemars, fields that borrow (`borrowed.rs`), arrays of any length
 //!    (`any_length.rs`).
 //! 2. The traversal is written from the fields as they are then (`validate/definition.rs`).
-//! 3. Last come the derives, since steps 1 and 2 decide what they may see: types of
-//!    other crates lend their schema (`foreign.rs`), and a type that borrows gets a
-//!    stub for `Deserialize`.
+//! 3. Last come the derives, since steps 1 and 2 decide what they may see: a type
+//!    that borrows gets a stub for `Deserialize`.
 //!
 //! A field whose type lacks the derives would be several errors, one of each place
 //! in serde's and schemars' code; `parts.rs` makes them one.
 
 mod any_length;
 mod borrowed;
-mod foreign;
 mod parts;
 mod stray;
 
@@ -62,9 +60,6 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let borrows = borrowed::check(&mut input, &mut errors);
     any_length::check(&mut input, &krate, &mut errors);
     let definition = definition::expand(&input, &krate, value(&args.state), &mut errors);
-    if missing_derives(&input.attrs).contains(&JSON_SCHEMA) {
-        foreign::lend_schemas(&mut input, &krate);
-    }
     // Derives must come before their helper attributes.
     let mut missing = missing_derives(&input.attrs);
     let unread = borrows && missing.contains(&DESERIALIZE);

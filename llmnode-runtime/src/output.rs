@@ -19,7 +19,6 @@
 //!
 //! The room knows nothing of models, attempts or records.
 
-pub(crate) mod foreign;
 pub(crate) mod parts;
 
 use std::any::Any;

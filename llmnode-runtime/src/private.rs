@@ -2,10 +2,9 @@
 
 pub use crate::__impl_arc_state as impl_arc_state;
 pub use crate::__impl_validate_all as impl_validate_all;
-pub use crate::output::foreign::Foreign;
 pub use crate::output::parts::{
     All, DerivedBound, Described, KeyProbe, OutputPart, PartProbe, Parts, READS_SHARED, StdProbe,
-    Written, is_object, is_part, unread, unwritten,
+    Written, is_foreign, is_object, is_part, unread, unwritten,
 };
 pub use crate::output::{Argument, OutputSpec, TypeReader};
 pub use crate::prompt::generated::{

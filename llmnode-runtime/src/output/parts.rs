@@ -45,6 +45,23 @@ impl<T: JsonSchema + ?Sized> OutputPart for T {}
 /// Does not compile for a type that is none.
 pub const fn is_part<T: OutputPart + ?Sized>() {}
 
+/// A type of another crate, whose schema comes with a feature. It is known by its name.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a part of an output without a feature of llmnode",
+    label = "has no JSON schema",
+    note = "in Cargo.toml: llmnode = {{ .., features = [\"chrono04\"] }} for chrono 0.4, \
+            \"jiff02\" for jiff 0.2, \"rust_decimal1\" for rust_decimal 1, \"uuid1\" for uuid 1, \
+            \"url2\" for url 2",
+    note = "for a type of your own: put `#[llm_output]` on its definition"
+)]
+pub trait ForeignPart {}
+
+#[diagnostic::do_not_recommend]
+impl<T: JsonSchema + ?Sized> ForeignPart for T {}
+
+/// Does not compile for a type that is none.
+pub const fn is_foreign<T: ForeignPart + ?Sized>() {}
+
 /// A trait object that a field of an output may hold.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a part of an output",

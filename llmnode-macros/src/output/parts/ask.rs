@@ -36,6 +36,9 @@ impl Question {
         let at = part.ty().span();
         match part {
             Part::Described(ty) => Self::of_whole(quote_spanned!(at=> #private::is_part::<#ty>();)),
+            Part::Foreign(ty) => {
+                Self::of_whole(quote_spanned!(at=> #private::is_foreign::<#ty>();))
+            }
             Part::Object(ty) => Self::of_whole(quote_spanned!(at=> #private::is_object::<#ty>();)),
             // Of an array, nobody but std can say that it is a part.
             Part::Array { length, .. } => Self::of_whole(

@@ -13,10 +13,29 @@ use crate::validate::fields::is_plain;
 /// Schemas and serde know arrays up to this length.
 pub(super) const LONGEST_ARRAY: usize = 32;
 
+/// Types of `chrono`, `jiff`, `time`, `rust_decimal`, `url` and `uuid`, whose schemas come with a feature of llmnode.
+const FOREIGN: [&str; 13] = [
+    "Date",
+    "DateTime",
+    "Decimal",
+    "NaiveDate",
+    "NaiveDateTime",
+    "NaiveTime",
+    "SignedDuration",
+    "Span",
+    "Time",
+    "Timestamp",
+    "Url",
+    "Uuid",
+    "Zoned",
+];
+
 /// What in a field's type may be wrong.
 pub(super) enum Part {
     /// A type that may lack a schema.
     Described(Type),
+    /// The same, with the name of a type of another crate.
+    Foreign(Type),
     /// `dyn Trait`.
     Object(Type),
     /// An array that may be too long.
@@ -43,7 +62,7 @@ impl Part {
     /// What the compiler underlines.
     pub(super) fn ty(&self) -> &Type {
         match self {
-            Self::Described(ty) | Self::Object(ty) | Self::Shared(ty) => ty,
+            Self::Described(ty) | Self::Foreign(ty) | Self::Object(ty) | Self::Shared(ty) => ty,
             Self::Array { ty, .. } => ty,
             Self::Key { key, .. } => key,
         }
@@ -87,7 +106,9 @@ impl Collector<'_> {
                     return self.arguments(&last.arguments, values);
                 }
                 // The definition itself has the derives.
-                if !is_plain(ty) && last.ident != *self.definition {
+                if FOREIGN.iter().any(|name| last.ident == name) {
+                    self.found.push(Part::Foreign(ty.clone()));
+                } else if !is_plain(ty) && last.ident != *self.definition {
                     self.found.push(Part::Described(ty.clone()));
                 }
                 true
