@@ -53,6 +53,20 @@ pub trait LlmOutput: DeserializeOwned + JsonSchema + Send + Sync + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> LlmOutput for T {}
 
+/// What [`LlmOutput`] says of reading, for a node: that its output can be shared is said of [`Node::Output`](crate::Node::Output).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the output of a node",
+    label = "lacks `Deserialize` or `JsonSchema`",
+    note = "put `#[llm_output]` on its definition, or derive `serde::Deserialize` and \
+            `schemars::JsonSchema`, of schemars 1",
+    note = "for dates, money and ids of other crates, llmnode has the features `chrono04`, \
+            `jiff02`, `rust_decimal1`, `uuid1`, `url2`"
+)]
+pub trait ReadOutput: DeserializeOwned + JsonSchema + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + JsonSchema + 'static> ReadOutput for T {}
+
 /// The innermost argument of a type that a model can answer with. The bound is on it,
 /// so that the compiler underlines it.
 #[diagnostic::on_unimplemented(
@@ -69,7 +83,7 @@ pub trait PartOf<T> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<Part: ?Sized, T: LlmOutput> PartOf<T> for Part {
+impl<Part: ?Sized, T: ReadOutput> PartOf<T> for Part {
     fn spec<S: ?Sized>(coverage: fn(&mut Coverage), collect: Collect<T, S>) -> OutputSpec<T, S> {
         OutputSpec::json(coverage, collect)
     }
@@ -478,11 +492,11 @@ impl<S: ?Sized> OutputSpec<String, S> {
 }
 
 /// As a closure it would be compiled twice.
-fn json_place<T: LlmOutput>(to: &mut Option<T>) -> Destination<'_> {
+fn json_place<T: ReadOutput>(to: &mut Option<T>) -> Destination<'_> {
     Destination::Json(to)
 }
 
-impl<T: LlmOutput, S: ?Sized> OutputSpec<T, S> {
+impl<T: ReadOutput, S: ?Sized> OutputSpec<T, S> {
     /// JSON of a type. `coverage` records the types that `collect` can reach.
     pub fn json(coverage: fn(&mut Coverage), collect: Collect<T, S>) -> Self {
         let source = Source::json(OutputSchema::of::<T>, coverage);

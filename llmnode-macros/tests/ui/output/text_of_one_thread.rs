@@ -1,6 +1,6 @@
 // Cause: a field of an answer is an `Rc`.
 // Mend: write `String`.
-// Errors: 4
+// Errors: 3
 // Token: Rc<str>
 use std::rc::Rc;
 
