@@ -10,6 +10,7 @@
 
 mod dropped;
 mod ends;
+mod full_disk;
 #[path = "../../crates/llmnode-flow/tests/journal/killing.rs"]
 mod killing;
 #[cfg(unix)]

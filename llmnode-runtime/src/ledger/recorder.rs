@@ -90,6 +90,12 @@ pub trait Recorder: RunRecorder {
         Vec::new()
     }
 
+    /// Returns whether a record may be missing from storage for good: writing it failed, or was dropped. A batch that it may belong to
+    /// is then not held to be read to its end, and keeps its files.
+    fn has_lost(&self) -> bool {
+        false
+    }
+
     /// Writes to storage what was recorded.
     fn write(&self) -> BoxFuture<'_, Result<(), BoxError>>;
 }

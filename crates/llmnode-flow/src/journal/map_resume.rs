@@ -273,6 +273,10 @@ impl Recorder for MapRecorder {
         self.recorder.put_back(conversations);
     }
 
+    fn has_lost(&self) -> bool {
+        self.recorder.has_lost()
+    }
+
     fn write(&self) -> BoxFuture<'_, Result<(), BoxError>> {
         let Some(node) = self.non_idempotent_node.get() else {
             return self.recorder.write();

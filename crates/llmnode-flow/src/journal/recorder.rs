@@ -380,6 +380,10 @@ impl Recorder for JournalRecorder {
         self.lock().replay.put_back(conversations);
     }
 
+    fn has_lost(&self) -> bool {
+        self.lock().lost.is_some()
+    }
+
     fn write(&self) -> BoxFuture<'_, Result<(), BoxError>> {
         Box::pin(async { Ok(self.append_all().await?) })
     }

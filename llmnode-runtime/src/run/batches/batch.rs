@@ -78,14 +78,8 @@ impl Batch {
         }
     }
 
-    pub(super) async fn note_end(&self, was_created: bool) {
-        self.recorder.record(&RunEvent::BatchEnded {
-            name: &self.name,
-            was_created,
-        });
-        if let Err(fault) = self.recorder.write().await {
-            tracing::warn!(target: "llmnode::journal", "{fault}");
-        }
+    pub(super) async fn note_end(&self, was_created: bool) -> bool {
+        note_end(&*self.recorder, &self.name, was_created).await
     }
 
     pub(super) fn end_of_time(&self, age: Duration) -> Option<Instant> {
@@ -111,6 +105,25 @@ impl Batch {
     pub(super) fn has_nobody(&self) -> bool {
         self.pool.is_over() || self.waiting.values().all(Waiting::is_gone)
     }
+}
+
+/// Returns whether the journal has it. One that lost a record may lack an answer of the batch, which is paid for: then the batch stays
+/// open, so that the next process reads it once more.
+pub(super) async fn note_end(recorder: &dyn Recorder, name: &str, was_created: bool) -> bool {
+    // First what came before: a record that follows a failure would be written by the next who writes.
+    if !is_written(recorder).await || was_created && recorder.has_lost() {
+        return false;
+    }
+    recorder.record(&RunEvent::BatchEnded { name, was_created });
+    is_written(recorder).await
+}
+
+async fn is_written(recorder: &dyn Recorder) -> bool {
+    let written = recorder.write().await;
+    if let Err(fault) = &written {
+        tracing::warn!(target: "llmnode::journal", "{fault}");
+    }
+    written.is_ok()
 }
 
 /// Until all calls of the map wait once more, or have ended.

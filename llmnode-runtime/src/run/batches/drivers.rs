@@ -6,12 +6,13 @@ use std::time::Instant;
 
 use llmnode_model::BoxFuture;
 
+use super::batch::note_end;
 use super::left::left_batch;
 use super::life::delete_files;
 use super::pool::BatchPool;
 use super::send::new_batch;
 use super::unused::{Unused, warn_of_unused};
-use crate::ledger::{JournaledBatch, RunEvent};
+use crate::ledger::JournaledBatch;
 
 /// The batches of a map. They are polled with its calls.
 pub(in crate::run) struct Drivers {
@@ -133,8 +134,9 @@ impl Drivers {
         }
         for batch in self.pool.done_with() {
             let pool = Arc::clone(&self.pool);
-            self.batches
-                .push(Box::pin(async move { note_end(&pool, &batch).await }));
+            self.batches.push(Box::pin(async move {
+                note_done(&pool, &batch).await;
+            }));
         }
     }
 }
@@ -145,25 +147,19 @@ async fn leave_one_unused(pool: Arc<BatchPool>, mut unused: Unused) {
     if is_kept || !unused.is_whole {
         return;
     }
-    note_end(&pool, &unused.batch).await;
-    if let (Some(wire), false) = (&unused.wire, pool.api.keeps_files) {
+    let is_noted = note_done(&pool, &unused.batch).await;
+    if let (Some(wire), true) = (&unused.wire, is_noted && !pool.api.keeps_files) {
         delete_files(&**wire, &unused.batch.name, &unused.files).await;
     }
 }
 
 /// All lines of a batch have an end, nothing is to be found of those that have none, or it was planned and never sent: only the
 /// record of its end is missing.
-async fn note_end(pool: &BatchPool, batch: &JournaledBatch) {
+async fn note_done(pool: &BatchPool, batch: &JournaledBatch) -> bool {
     let Some(recorder) = pool.recorder() else {
-        return;
+        return false;
     };
-    recorder.record(&RunEvent::BatchEnded {
-        name: &batch.name,
-        was_created: batch.batch.is_some(),
-    });
-    if let Err(fault) = recorder.write().await {
-        tracing::warn!(target: "llmnode::journal", "{fault}");
-    }
+    note_end(&*recorder, &batch.name, batch.batch.is_some()).await
 }
 
 impl Drop for Drivers {

@@ -51,7 +51,9 @@ impl Batch {
         if self.place.is_some_and(|place| self.pool.has_unused(place)) || self.unread.get() {
             return;
         }
-        self.note_end(true).await;
+        if !self.note_end(true).await {
+            return;
+        }
         poll_fn(|_| match self.pool.is_over() {
             true => Poll::Ready(()),
             false => Poll::Pending,
