@@ -166,3 +166,36 @@ async fn a_killed_process_shows_its_batch_as_under_way() {
     assert_eq!(server.batches_seen(), 1);
     assert_eq!(server.billed_lines().len(), 3);
 }
+
+/// The journal is synced when a batch is planned, and next when it is created. So a power cut in between leaves the plan alone.
+#[tokio::test]
+async fn a_batch_of_which_a_power_cut_left_the_plan_is_not_sent_twice() {
+    for api in APIS {
+        let server = sorting().start().await.unwrap();
+        let place = Place::new("power-cut");
+        let run = run_at(&server.base_url(), api);
+        let map = run
+            .map(letters(3))
+            .resume(place.open())
+            .batch_api(quick().poll(Duration::from_secs(60)));
+        tokio::select! {
+            _ = map => panic!("it looks a minute later"),
+            () = until_sent(&server) => {}
+        }
+        let written = std::fs::read_to_string(place.path()).unwrap();
+        let plan = written.find("batch_planned").unwrap();
+        let end = plan + written[plan..].find('\n').unwrap() + 1;
+        std::fs::write(place.path(), &written[..end]).unwrap();
+
+        let outcomes = run
+            .map(letters(3))
+            .resume(place.open())
+            .batch_api(quick())
+            .await;
+        assert!(outcomes.iter().all(Result::is_ok), "{api:?} {outcomes:?}");
+        assert_eq!(server.batches_seen(), 1, "{api:?}");
+        assert_eq!(server.billed_lines().len(), 3, "{api:?}");
+        let total = run.ledger().total();
+        assert_eq!(total.total.known, 330, "{api:?}");
+    }
+}

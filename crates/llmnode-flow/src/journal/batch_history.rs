@@ -120,8 +120,6 @@ impl BatchHistory {
         self.count
     }
 
-    /// A line that has no attempt in the journal was planned, and its process died
-    /// before it wrote more: nothing of the batch was sent then.
     pub(super) fn open(&self) -> Vec<JournaledBatch> {
         let mut lines: HashMap<&str, Vec<String>> = HashMap::new();
         for (line, began) in &self.lines {
@@ -146,10 +144,27 @@ impl BatchHistory {
                 created: created.as_ref().and_then(|created| time(created.unix_ms)),
                 cancelled: cancelled.and_then(time),
                 planned_lines: planned.keys.len(),
-                lines: lines.remove(&*planned.name).unwrap_or_default(),
+                lines: match created {
+                    Some(_) => lines.remove(&*planned.name).unwrap_or_default(),
+                    None => self.planned_lines(planned),
+                },
             }
         });
         batches.collect()
+    }
+}
+
+impl BatchHistory {
+    /// Of a batch that is not known to be created, no line was read. That its
+    /// attempts are missing does not say that it was not sent: they are synced with
+    /// the next record of the batch, and a power cut before takes them.
+    fn planned_lines(&self, planned: &BatchPlanned) -> Vec<String> {
+        let mut lines = planned.keys.clone();
+        lines.retain(|line| {
+            let began = self.lines.get(line);
+            began.is_none_or(|began| is_of_batch(began, &planned.name))
+        });
+        lines
     }
 }
 
