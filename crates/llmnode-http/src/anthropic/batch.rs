@@ -25,7 +25,7 @@ use serde_json::value::RawValue;
 use crate::api::inner::Inner;
 use crate::api::prepared_request::RequestContext;
 use crate::batch::exchange::{Exchange, id_of, words_of};
-use crate::batch::list::{MOST_PAGES, Page, too_many_pages};
+use crate::batch::list::{CLOCKS_DIFFER, MOST_PAGES, Page, too_many_pages};
 use crate::batch::order::Frame;
 use crate::batch::results::{LineResults, written};
 use crate::http::lenient::{object, text};
@@ -33,11 +33,9 @@ use crate::http::retry_after::rfc3339;
 
 const API: &str = "messages";
 
-/// A batch that was created for a plan has a time in here: clocks differ, and an
-/// upload takes its time.
-const BEFORE_PLAN: Duration = Duration::from_secs(60);
-/// Creations are tried for an hour after the plan, and the last one may take ten minutes.
-const AFTER_PLAN: Duration = Duration::from_secs(2 * 3_600);
+/// A batch that was created for a plan has a time in here: creations are tried for
+/// an hour after the plan, the last one may take ten minutes, and clocks differ.
+const AFTER_PLAN: Duration = CLOCKS_DIFFER.saturating_add(Duration::from_secs(2 * 3_600));
 
 /// Between two looks at a batch that may be the one: they are asked for in a task
 /// that waits anyway.
@@ -172,7 +170,7 @@ fn may_be(batch: &Value, traces: &BatchTraces) -> bool {
 
 /// The newest are listed first: behind this one, there is none of the plan.
 fn is_before(batch: &Value, traces: &BatchTraces) -> bool {
-    let earliest = traces.planned.checked_sub(BEFORE_PLAN);
+    let earliest = traces.planned.checked_sub(CLOCKS_DIFFER);
     let is_before = |created: SystemTime| earliest.is_some_and(|earliest| created < earliest);
     created(batch).is_some_and(is_before)
 }
@@ -386,5 +384,35 @@ mod tests {
             result,
             LineResult::Response(LineResponse { status: 529, .. })
         ));
+    }
+
+    /// Whose own clock is wrong, by a time zone or so, finds its batch all the same.
+    #[test]
+    fn a_batch_may_be_that_of_a_plan_by_a_clock_that_is_hours_off() {
+        let at = |time: &str| rfc3339(time).unwrap();
+        let batch =
+            |created: &str| json!({"created_at": created, "request_counts": {"processing": 3}});
+        let traces = BatchTraces {
+            name: "llmnode-1".to_owned(),
+            api: API.to_owned(),
+            model: "claude-x".to_owned(),
+            file: None,
+            planned: at("2026-11-30T12:00:00Z"),
+            lines: 3,
+            line: Some("a".to_owned()),
+        };
+        for (created, expected) in [
+            ("2026-11-28T23:59:00Z", false),
+            ("2026-11-30T00:01:00Z", true),
+            ("2026-11-30T11:58:30Z", true),
+            ("2026-12-01T00:30:00Z", true),
+            ("2026-12-01T12:00:00Z", false),
+        ] {
+            assert_eq!(may_be(&batch(created), &traces), expected, "{created}");
+            let is_older = at(created) < traces.planned && !expected;
+            assert_eq!(is_before(&batch(created), &traces), is_older, "{created}");
+        }
+        let other = BatchTraces { lines: 4, ..traces };
+        assert!(!may_be(&batch("2026-11-30T12:00:00Z"), &other));
     }
 }

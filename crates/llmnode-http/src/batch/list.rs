@@ -3,12 +3,18 @@
 //! A list says that a batch is not there, and then it is sent. So one that cannot be
 //! read is an error, and never an empty one.
 
+use std::time::Duration;
+
 use llmnode_model::{Category, ModelError};
 use serde_json::Value;
 
 /// Of a hundred batches each.
 /// A bound, so that a list that goes in circles ends.
 pub(crate) const MOST_PAGES: usize = 1_000;
+
+/// So far may this machine's clock be from a provider's: a time zone taken for
+/// another is the most. What a batch is known by is read in any case.
+pub(crate) const CLOCKS_DIFFER: Duration = Duration::from_secs(14 * 3_600);
 
 /// A batch that was not among so many may still be there, so that this is no "not found".
 pub(crate) fn too_many_pages() -> ModelError {

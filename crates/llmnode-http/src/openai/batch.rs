@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use crate::api::inner::Inner;
 use crate::api::prepared_request::RequestContext;
 use crate::batch::exchange::{Exchange, id_of, words_of};
-use crate::batch::list::{MOST_PAGES, Page, too_many_pages};
+use crate::batch::list::{CLOCKS_DIFFER, MOST_PAGES, Page, too_many_pages};
 use crate::batch::order::Frame;
 use crate::batch::results::{LineResults, written};
 use crate::http::body::Content;
@@ -173,14 +173,13 @@ impl OpenAiBatches {
     }
 }
 
-/// The newest are listed first: behind this one, there is none of the plan. Clocks differ.
+/// The newest are listed first: behind this one, there is none of the plan.
 fn is_before(batch: &Value, traces: &BatchTraces) -> bool {
-    const DIFFERENCE: Duration = Duration::from_secs(3_600);
     let created = batch["created_at"].as_u64().map(Duration::from_secs);
     let planned = traces.planned.duration_since(SystemTime::UNIX_EPOCH);
     created
         .zip(planned.ok())
-        .is_some_and(|(created, planned)| created.saturating_add(DIFFERENCE) < planned)
+        .is_some_and(|(created, planned)| created.saturating_add(CLOCKS_DIFFER) < planned)
 }
 
 /// The path as a line has to name it, which must be that of the batch.
