@@ -326,6 +326,26 @@ async fn each_batch_of_a_journal_is_cancelled_whatever_becomes_of_the_others() {
     }
 }
 
+/// Anthropic's batches have no name: which is the one of a plan, only its results say.
+#[tokio::test]
+async fn a_batch_that_may_be_the_one_is_waited_for_no_longer_than_any() {
+    let slow = StubBatch::new().in_progress(100);
+    let server = sorting().batches([slow]).start().await.unwrap();
+    server.push_batch_fault(creation(Api::Anthropic, 503).after_all());
+    let place = Place::new("may-be");
+    let run = run(&server, Api::Anthropic);
+    let in_time = quick().within(Duration::from_millis(20));
+    let outcomes = sort(&run, &place, in_time).await;
+    all_are(&outcomes, Category::Paused, "not ended");
+    let message = outcomes[0].as_ref().unwrap_err().message().to_owned();
+    assert!(message.contains("may be the one"), "{message}");
+    let error = BatchApi::cancel(&run, place.open()).await.unwrap_err();
+    assert_eq!(error.category(), Category::Paused, "{error}");
+
+    all_right(&sort(&run, &place, quick()).await, "ended");
+    sent_once(&server, "ended");
+}
+
 #[tokio::test]
 async fn a_batch_that_has_ended_needs_no_cancel() {
     for api in APIS {

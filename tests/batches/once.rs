@@ -91,6 +91,29 @@ async fn a_start_waits_for_no_creation() {
     }
 }
 
+/// Anthropic's batches have no name: which is the one of a plan, only its results say.
+#[tokio::test]
+async fn a_start_waits_for_no_batch_that_may_be_its_own() {
+    for api in APIS {
+        let what = format!("{api:?}");
+        let slow = StubBatch::new().in_progress(2);
+        let server = sorting().batches([slow]).start().await.unwrap();
+        let path = match api {
+            Api::Gemini => ":batchGenerateContent",
+            _ => "/batches",
+        };
+        server.push_batch_fault(StubBatchFault::new("POST", path, 503).after_all());
+        let place = Place::new("once-may-be");
+        let run = run(&server, api);
+        let outcomes = start(&run, &place, 3, BatchApi::once()).await;
+        all_are(&outcomes, Category::ServerError, &what);
+        let starts = start_again_and_again(&run, &place, 3, BatchApi::once()).await;
+        assert_eq!(starts, 3, "{what}");
+        assert_eq!(server.batches_seen(), 1, "{what}");
+        assert_eq!(server.billed_lines().len(), 3, "{what}");
+    }
+}
+
 #[tokio::test]
 async fn a_start_cancels_a_batch_that_is_late_and_sends_the_rest() {
     for api in APIS {

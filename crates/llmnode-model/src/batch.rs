@@ -194,7 +194,8 @@ pub trait BatchWire: Send + Sync {
     /// none, so nothing was ordered.
     ///
     /// # Errors
-    /// As of a request.
+    /// As of a request; `paused`: one that may be it has not ended, and before that
+    /// nobody can say.
     fn find<'a>(
         &'a self,
         traces: &'a BatchTraces,

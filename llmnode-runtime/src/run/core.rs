@@ -3,7 +3,6 @@
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Once};
-use std::time::Duration;
 
 use llmnode_model::batch::BatchWire;
 use llmnode_model::gate::{Gate, Gates};
@@ -249,28 +248,25 @@ impl Target<'_> {
 impl_debug!(RunCore:);
 
 /// Anthropic lists neither names nor lines: which batch it is, is known when it has ended.
-const FIND_TIMEOUT: Duration = Duration::from_secs(60);
-
-fn search_timed_out(batch: &JournaledBatch) -> ModelError {
+fn unknown_yet(batch: &JournaledBatch, error: ModelError) -> ModelError {
+    if error.category != Category::Paused {
+        return error;
+    }
     let message = format!(
-        "whether the batch {:?} was created was not known within {FIND_TIMEOUT:?}; try again later, or cancel it by hand",
-        batch.name
+        "whether the batch {:?} was created is not known yet: {}; try again later, or cancel it by hand",
+        batch.name, error.message
     );
-    ModelError::new(Category::Timeout, message)
+    ModelError::new(Category::Paused, message)
 }
 
 async fn cancel_created(wire: &dyn BatchWire, batch: &JournaledBatch) -> Result<bool, ModelError> {
     let found = match &batch.batch {
         Some(id) => Some(id.clone()),
         // Its process may have died as it created the batch.
-        None => {
-            let traces = batch.traces();
-            let finding = tokio::time::timeout(FIND_TIMEOUT, wire.find(&traces));
-            match finding.await {
-                Ok(found) => found?,
-                Err(_) => return Err(search_timed_out(batch)),
-            }
-        }
+        None => wire
+            .find(&batch.traces())
+            .await
+            .map_err(|error| unknown_yet(batch, error))?,
     };
     let Some(id) = found else {
         return Ok(false);

@@ -9,7 +9,8 @@
 //! and the 29 days of results.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -17,6 +18,7 @@ use llmnode_model::batch::{
     BatchBounds, BatchLine, BatchOrder, BatchResults, BatchStatus, BatchTraces, BatchWire,
     LineResponse, LineResult, MissingLines,
 };
+use llmnode_model::internal::lock;
 use llmnode_model::{BoxFuture, Category, Completion, ModelError, Request, Sink};
 use serde::Deserialize;
 use serde_json::Value;
@@ -37,13 +39,12 @@ const API: &str = "messages";
 /// an hour after the plan, the last one may take ten minutes, and clocks differ.
 const AFTER_PLAN: Duration = CLOCKS_DIFFER.saturating_add(Duration::from_secs(2 * 3_600));
 
-/// Between two looks at a batch that may be the one: they are asked for in a task
-/// that waits anyway.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
-
 /// The API at one handle's host and key.
 struct AnthropicBatches {
     inner: Arc<Inner>,
+    /// A batch that has ended, and a line that it does not have, by their ids: its
+    /// results are not read once more at the next look.
+    without_line: Mutex<HashSet<[String; 2]>>,
 }
 
 /// `None`: the host is not one that is known to have batches.
@@ -53,6 +54,7 @@ pub(super) fn batch_api(inner: &Arc<Inner>) -> Option<Arc<dyn BatchWire>> {
     is_known.then(|| {
         Arc::new(AnthropicBatches {
             inner: Arc::clone(inner),
+            without_line: Mutex::default(),
         }) as Arc<dyn BatchWire>
     })
 }
@@ -88,6 +90,7 @@ impl AnthropicBatches {
             return Ok(None);
         };
         let mut after = String::new();
+        let mut open = None;
         for _ in 0..MOST_PAGES {
             let query = format!("?limit=100{after}");
             let url = self.inner.batch_url("/v1/messages/batches", &query)?;
@@ -95,8 +98,10 @@ impl AnthropicBatches {
             let page = Page::of(list)?;
             for batch in page.batches.iter().filter(|batch| may_be(batch, traces)) {
                 let id = id_of(batch["id"].as_str(), "the batch")?;
-                if self.has_line(&id, line).await? {
-                    return Ok(Some(id));
+                match self.has_line(&id, line).await? {
+                    Some(true) => return Ok(Some(id)),
+                    Some(false) => {}
+                    None => open = Some(id),
                 }
             }
             let last = page.batches.last();
@@ -104,30 +109,30 @@ impl AnthropicBatches {
                 Some(next) if !last.is_some_and(|last| is_before(last, traces)) => {
                     after = format!("&after_id={next}");
                 }
-                _ => return Ok(None),
+                _ => return open.map_or(Ok(None), |id| Err(is_open(&id))),
             }
         }
         Err(too_many_pages())
     }
 
-    /// Waits until it has ended: only its results say which lines it has.
-    async fn has_line(&self, id: &str, line: &str) -> Result<bool, ModelError> {
-        let mut wait = Duration::from_millis(50);
-        let status = loop {
-            let status = status(&self.look(id).await?);
-            if status.has_ended {
-                break status;
-            }
-            tokio::time::sleep(wait).await;
-            wait = LONGEST_WAIT.min(wait * 2);
-        };
+    /// `None`: it has not ended, and only its results say which lines it has.
+    async fn has_line(&self, id: &str, line: &str) -> Result<Option<bool>, ModelError> {
+        let of_both = [id.to_owned(), line.to_owned()];
+        if lock(&self.without_line).contains(&of_both) {
+            return Ok(Some(false));
+        }
+        let status = status(&self.look(id).await?);
+        if !status.has_ended {
+            return Ok(None);
+        }
         let mut results = self.results(&status)?;
         while let Some((of, _)) = results.next().await? {
             if of == line {
-                return Ok(true);
+                return Ok(Some(true));
             }
         }
-        Ok(false)
+        lock(&self.without_line).insert(of_both);
+        Ok(Some(false))
     }
 
     /// Results are one line of JSON each, in the order in which they were ready.
@@ -150,6 +155,13 @@ impl AnthropicBatches {
             .await
             .map(drop)
     }
+}
+
+fn is_open(id: &str) -> ModelError {
+    let message = format!(
+        "the batch {id} may be the one, and has not ended; only its results say which it is"
+    );
+    ModelError::new(Category::Paused, message)
 }
 
 /// Whether the batch was created at the time of the plan, with as many lines.

@@ -33,7 +33,9 @@ pub(super) async fn find(
         };
         if let Some(error) = &error {
             let is_over = pool.api.once || end.is_none_or(|end| pool.clock.now() >= end);
-            let may_change = error.category.group() == Group::Transport;
+            // `paused`: one that may be it has not ended yet.
+            let is_open = error.category == Category::Paused;
+            let may_change = is_open || error.category.group() == Group::Transport;
             if is_over || !may_change {
                 return Err(Failed::unread(&traces.name, error));
             }
