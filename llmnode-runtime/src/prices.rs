@@ -64,6 +64,63 @@ impl PriceTier {
     }
 }
 
+/// What a response is billed for, each token once.
+///
+/// A part that exceeds its whole stands beside it, since some servers count so, and others count the two by different
+/// tokenizers. Then their sum is priced, so that a limit of money is kept.
+struct Parts {
+    /// Of the prompt, without what follows.
+    fresh: u64,
+    read: u64,
+    written_short: u64,
+    written_long: u64,
+    /// Reasoning included.
+    output: u64,
+}
+
+impl Parts {
+    /// `None`: the usage is incomplete. Where the total exceeds prompt and answer together, the difference is reasoning,
+    /// priced like the answer.
+    fn of(usage: &TokenUsage) -> Option<Parts> {
+        let [read, written, long, reasoning] = [
+            usage.cached,
+            usage.cache_write,
+            usage.cache_write_long,
+            usage.reasoning,
+        ]
+        .map(Option::unwrap_or_default);
+        let short = written.checked_sub(long).unwrap_or(written);
+        let input = match (usage.input, usage.output, usage.total) {
+            (Some(input), ..) => input,
+            (None, Some(output), Some(total)) => total.checked_sub(output)?,
+            _ => return None,
+        };
+        let of_cache = read.saturating_add(short).saturating_add(long);
+        let fresh = input.checked_sub(of_cache).unwrap_or(input);
+        let input = fresh.saturating_add(of_cache);
+        let output = match (usage.output, usage.total) {
+            (Some(output), None) => output,
+            (output, Some(total)) => output.unwrap_or(0).max(total.saturating_sub(input)),
+            (None, None) => return None,
+        };
+        let beside = if reasoning > output { reasoning } else { 0 };
+        Some(Parts {
+            fresh,
+            read,
+            written_short: short,
+            written_long: long,
+            output: output.saturating_add(beside),
+        })
+    }
+
+    fn input(&self) -> u64 {
+        let of_cache = self.read.saturating_add(self.written_short);
+        self.fresh
+            .saturating_add(of_cache)
+            .saturating_add(self.written_long)
+    }
+}
+
 /// Per million tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Rates {
@@ -212,44 +269,23 @@ impl Price {
             .max(self.rates(input).most(input, output))
     }
 
-    /// `None`: the usage is incomplete or impossible, or a rate for cache writes is missing. Where the total exceeds
-    /// prompt and answer together, the difference is reasoning, priced like the answer.
+    /// `None`: the usage is incomplete, or a rate for cache writes is missing.
     pub(crate) fn of(&self, usage: &TokenUsage) -> Option<Money> {
-        let [cached, written, long] = [usage.cached, usage.cache_write, usage.cache_write_long]
-            .map(Option::unwrap_or_default);
-        // Some providers count cached tokens in addition to the prompt's.
-        let uncounted = match usage.input {
-            Some(input) if written == 0 && cached > input => cached,
-            _ => 0,
-        };
-        let whole = usage.input.map(|input| input.saturating_add(uncounted));
-        let (input, output) = match (whole, usage.output, usage.total) {
-            (Some(input), Some(output), None) => (input, output),
-            (Some(input), output, Some(total)) => {
-                (input, output.unwrap_or(0).max(total.saturating_sub(input)))
-            }
-            (None, Some(output), Some(total)) => (total.checked_sub(output)?, output),
-            _ => return None,
-        };
-        let fresh = input.checked_sub(cached)?.checked_sub(written)?;
-        let short = written.checked_sub(long)?;
-        output.checked_sub(usage.reasoning.unwrap_or(0))?;
-        let rates = self.rates(input);
-        let read = cost_at(rates.cached.or(Some(rates.input)), cached)?;
-        let written_short = cost_at(rates.cache_write, short)?;
-        let written_long = cost_at(rates.cache_write_long, long)?;
+        let parts = Parts::of(usage)?;
+        let rates = self.rates(parts.input());
+        let read = cost_at(rates.cached.or(Some(rates.input)), parts.read)?;
+        let written_short = cost_at(rates.cache_write, parts.written_short)?;
+        let written_long = cost_at(rates.cache_write_long, parts.written_long)?;
         let written = written_short.plus(written_long);
-        Some(rates.of(fresh, output).plus(read).plus(written))
+        Some(rates.of(parts.fresh, parts.output).plus(read).plus(written))
     }
 
     pub(crate) fn lacks_cache_write(&self, usage: &TokenUsage) -> bool {
-        let rates = self.rates(usage.input.unwrap_or(0));
-        let short = usage
-            .cache_write
-            .map(|all| all.saturating_sub(usage.cache_write_long.unwrap_or(0)));
-        let lacks_short = rates.cache_write.is_none() && short > Some(0);
-        let lacks_long = rates.cache_write_long.is_none() && usage.cache_write_long > Some(0);
-        lacks_short || lacks_long
+        Parts::of(usage).is_some_and(|parts| {
+            let rates = self.rates(parts.input());
+            cost_at(rates.cache_write, parts.written_short).is_none()
+                || cost_at(rates.cache_write_long, parts.written_long).is_none()
+        })
     }
 
     fn is_sound(&self) -> bool {
@@ -623,7 +659,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_without_a_price_and_parts_over_the_whole_have_no_cost() {
+    fn writes_without_a_price_have_no_cost() {
         let of = |price, parts| cost(price, with_parts(TokenUsage::new(10, 5), parts));
         let price = PRICE.cached(0.5).cache_write(2.5, 4.0);
         let written = [None, Some(10), None, None];
@@ -632,15 +668,26 @@ mod tests {
             of(PRICE, [None, Some(0), Some(0), None]).is_some(),
             "nothing was written"
         );
-        for parts in [
-            [None, Some(11), None, None],
-            [Some(6), Some(5), None, None],
-            [Some(11), Some(1), None, None],
-            [None, Some(4), Some(5), None],
-            [None, None, Some(1), None],
-            [None, None, None, Some(6)],
+    }
+
+    /// A server's words, as `Effect-TS/effect#8170` and others have them: 293 tokens of an answer, 321 of them reasoning.
+    #[test]
+    fn a_part_over_its_whole_stands_beside_it() {
+        let price = Price::per_million(2.0, 8.0)
+            .cached(0.5)
+            .cache_write(2.5, 4.0);
+        for (input, output, parts, by_hand) in [
+            // 100 × 2 + (293 + 321) × 8
+            (100, 293, [None, None, None, Some(321)], 0.005_112),
+            // 10 × 2 + 5,000 × 0.5 + 300 × 2.5 + 5 × 8
+            (10, 5, [Some(5_000), Some(300), None, None], 0.003_31),
+            // 10 × 2 + 6 × 0.5 + 5 × 2.5 + 5 × 8
+            (10, 5, [Some(6), Some(5), None, None], 0.000_075_5),
+            // 1 × 2 + 4 × 2.5 + 5 × 4 + 5 × 8
+            (10, 5, [None, Some(4), Some(5), None], 0.000_072),
         ] {
-            assert_eq!(of(price, parts), None, "{parts:?}");
+            let usage = with_parts(TokenUsage::new(input, output), parts);
+            assert_eq!(cost(price, usage), Some(by_hand), "{usage:?}");
         }
     }
 

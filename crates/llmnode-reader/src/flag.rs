@@ -51,7 +51,8 @@ pub enum Flag {
     /// The provider's total of tokens is not the sum of its parts. All are kept as reported.
     TotalMismatch,
     /// The provider reported an impossible number of tokens: a negative one, a
-    /// fraction, or a total below a part. It counts as unknown.
+    /// fraction, or a total below a part. It counts as unknown. Or it reported more
+    /// reasoning than answer, which stays as reported; its cost is that of both.
     ImpossibleUsage,
     /// The model wrote a call of a tool as its text. The tool was executed.
     CallInText,

@@ -15,7 +15,9 @@ pub(super) fn usage_flags(
     let usage = usage.unwrap_or_default();
     let short = prompt_was_cut(request, usage).then_some(Flag::ShortPrompt);
     let mismatch = total_is_no_sum(usage).then_some(Flag::TotalMismatch);
-    short.into_iter().chain(mismatch)
+    let impossible =
+        (usage.output.is_some() && usage.reasoning > usage.output).then_some(Flag::ImpossibleUsage);
+    short.into_iter().chain(mismatch).chain(impossible)
 }
 
 /// If a server cuts a long prompt, only its token count shows it. A token is about
@@ -107,5 +109,17 @@ mod tests {
         let mut half = usage(Some(999), None);
         half.output = None;
         assert_eq!(of(0, half), []);
+    }
+
+    #[test]
+    fn more_reasoning_than_answer() {
+        let usage = |output, reasoning| {
+            let mut usage = TokenUsage::new(10, 0);
+            [usage.output, usage.reasoning] = [output, Some(reasoning)];
+            usage
+        };
+        assert_eq!(of(0, usage(Some(293), 321)), [Flag::ImpossibleUsage]);
+        assert_eq!(of(0, usage(Some(293), 293)), []);
+        assert_eq!(of(0, usage(None, 1)), []);
     }
 }

@@ -152,6 +152,9 @@ fn accept(response: Response, validated: Validated, request: &Request, open: &mu
             record.flags.push(Flag::Warned);
         }
         record.violations = normalize_violations(validated.warnings);
-        record.flags.extend(usage_flags(request, record.usage));
     });
+    let usage = open.record().and_then(|record| record.usage);
+    for noted in usage_flags(request, usage) {
+        flag(open, noted);
+    }
 }

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 use crate::support::{BAD, GOAL, Say, run, say, script};
-use llmnode_runtime::{BoxFuture, ChatModel, ModelError, Request, ScriptedModel, Settings, Sink};
+use llmnode_runtime::{
+    BoxFuture, ChatModel, Flag, ModelError, Request, ScriptedModel, Settings, Sink,
+};
 
 #[tokio::test]
 async fn an_answer_without_usage_makes_the_next_request_unenforceable() {
@@ -67,6 +69,20 @@ async fn a_model_without_a_price_is_named_before_its_first_request() {
             .1
             .contains("the model that answered has no name")
     );
+}
+
+#[tokio::test]
+async fn more_reasoning_than_answer_costs_both_and_stops_no_run() {
+    let mut usage = TokenUsage::new(100, 293);
+    usage.reasoning = Some(321);
+    let model = FnModel::new(move |_| Reply::text("hi").usage(usage)).named("m");
+    let run = Run::new(model)
+        .with_prices(Prices::new().model("m", Price::per_million(2.0, 8.0)))
+        .with_limits(Limits::new().money(1.0));
+    let report = run.call(&say("")).report().await.unwrap();
+    assert_eq!(report.record.attempts[0].flags, [Flag::ImpossibleUsage]);
+    run.call(&say("")).await.unwrap();
+    assert_eq!(run.ledger().total().cost.total(), Some(2.0 * 0.005_112));
 }
 
 #[tokio::test]
