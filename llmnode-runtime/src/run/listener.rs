@@ -40,7 +40,7 @@ struct ListenerState {
     requests: u32,
     /// Reported with the next request, as `Restarted`.
     failed: Option<Category>,
-    /// Of the request's answer, so far.
+    /// Of the request's answer, so far. Thoughts are no part of it.
     bytes: usize,
 }
 
@@ -125,7 +125,9 @@ impl<'r> Listener<'r> {
 
     pub(super) fn delta(&self, delta: Delta<'_>) {
         let mut state = self.lock();
-        state.bytes = state.bytes.saturating_add(delta.text().len());
+        if let Delta::Text(text) = delta {
+            state.bytes = state.bytes.saturating_add(text.len());
+        }
         match (delta, state.events.back_mut()) {
             (Delta::Text("") | Delta::Reasoning(""), _) => {}
             (Delta::Text(text), Some(Event::Text(last)))

@@ -190,6 +190,24 @@ async fn an_answer_beyond_the_cap_is_given_up() {
     assert_eq!((error.category(), seen), (Category::TruncatedOutput, 11));
 }
 
+#[tokio::test]
+async fn thoughts_do_not_count_for_the_cap() {
+    let mut in_text = vec!["<think>"];
+    in_text.extend(["1234567890"; 20]);
+    in_text.extend(["</think>", "an answer"]);
+    for model in [
+        ScriptedModel::new().reply(Reply::pieces(in_text)),
+        ScriptedModel::new()
+            .reply(Reply::pieces(["an ", "answer"]).reasoning("0123456789".repeat(20))),
+    ] {
+        let run = Run::new(model);
+        let what = say("");
+        let settings = llmnode_runtime::Settings::new().max_output_bytes(100);
+        let answer = run.call(&what).settings(settings).stream().finish().await;
+        assert_eq!(answer.unwrap(), "an answer");
+    }
+}
+
 #[derive(Deserialize, Serialize, JsonSchema)]
 struct Plan {
     title: String,
