@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use llmnode_model::ext::is_document;
-use llmnode_model::{Category, Delta, ModelError, Retry, Sink, TokenUsage};
+use llmnode_model::{Category, Delta, FinishReason, ModelError, Retry, Sink, TokenUsage};
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
@@ -69,6 +69,17 @@ struct ChunkChoice<'a> {
     delta: Option<ChunkDelta<'a>>,
     #[serde(borrow)]
     message: Option<&'a RawValue>,
+    /// OpenRouter's, where the provider behind it failed.
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+impl ChunkChoice<'_> {
+    fn has_failed(&self) -> bool {
+        let reason = self.finish_reason.as_deref();
+        let is_failure = reason.and_then(ends::finish) == Some(FinishReason::Error);
+        is_failure && self.error.is_some_and(|error| error.get().starts_with('{'))
+    }
 }
 
 /// Texts in all members that servers put them in.
@@ -191,7 +202,8 @@ impl StreamedAnswer for PartialCompletion {
             return ControlFlow::Continue(());
         };
         self.answers = true;
-        if choice.delta.is_none() && choice.message.is_some() {
+        let is_whole = choice.delta.is_none() && choice.message.is_some();
+        if is_whole || choice.has_failed() {
             return whole_body(event);
         }
         // The usage may stand in the chunk of the last piece.

@@ -11,7 +11,7 @@ use llmnode_runtime::{
 use llmnode_stub::{LoggedRequest, StubReply};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::Instant;
 
@@ -114,6 +114,11 @@ async fn the_last_usage_counts_and_none_is_unknown() {
 async fn failures_in_mid_stream_have_their_own_category() {
     let error =
         |code: &str| format!(r#"{{"error":{{"message":"no","type":"{code}","code":"{code}"}}}}"#);
+    let in_choice = |code: u16, metadata: Value| {
+        json!({"choices": [{"index": 0, "delta": {"content": ""}, "finish_reason": "error",
+            "error": {"code": code, "message": "no", "metadata": metadata}}]})
+        .to_string()
+    };
     let plain = |json: &str| StubReply::stream([format!("data: {PIECE}\n\n{json}\n")]);
     for (reply, category, retried) in [
         // The connection ends without a reason.
@@ -129,6 +134,26 @@ async fn failures_in_mid_stream_have_their_own_category() {
             events(&[PIECE, &error("context_length_exceeded")]),
             Category::ContextLengthError,
             false,
+        ),
+        // OpenRouter's, in the choice.
+        (
+            events(&[
+                PIECE,
+                &in_choice(403, json!({"flagged_input": "Hello"})),
+                "[DONE]",
+            ]),
+            Category::ContentFilter,
+            false,
+        ),
+        (
+            events(&[PIECE, &in_choice(402, json!({})), "[DONE]"]),
+            Category::QuotaError,
+            false,
+        ),
+        (
+            events(&[PIECE, &in_choice(429, json!({})), "[DONE]"]),
+            Category::RateLimitError,
+            true,
         ),
         (
             plain(&error("rate_limit_exceeded")),
