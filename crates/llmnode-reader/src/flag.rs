@@ -36,8 +36,9 @@ pub enum Flag {
     Fitted(Cow<'static, str>),
     /// The answer stopped at a length limit. It is complete anyway, or raw text.
     LengthStop,
-    /// The model wrote white space after a complete answer until it was stopped,
-    /// and its tokens were not reported: those of the answer are an estimate.
+    /// The model wrote white space after a complete answer until it was stopped, or
+    /// the connection broke behind one, and its tokens were not reported: those of
+    /// the answer are an estimate.
     EstimatedUsage,
     /// A validator accepted the answer with a warning.
     Warned,

@@ -40,6 +40,8 @@ pub(crate) struct Reservation<'c> {
     /// The model has given the request up before anything of it went out: it has
     /// spent nothing.
     unsent: bool,
+    /// The answer was read no further than to its last word, so that its usage is estimated.
+    broke_off: bool,
 }
 
 impl CallLimits<'_> {
@@ -153,6 +155,7 @@ impl<'c> Reservation<'c> {
             so_far: None,
             first,
             unsent: false,
+            broke_off: false,
         }
     }
 
@@ -220,6 +223,11 @@ impl<'c> Reservation<'c> {
         self.unsent = true;
     }
 
+    /// The model says that the answer is good, and that its usage could not come.
+    pub(crate) fn breaks_off(&mut self) {
+        self.broke_off = true;
+    }
+
     /// Counts what came of the request in place of what was reserved.
     pub(crate) fn settle(&mut self, outcome: &Result<Completion, ModelError>) {
         if self.holds.is_empty() {
@@ -236,14 +244,12 @@ impl<'c> Reservation<'c> {
     fn spent_on_answer(&self, completion: &Completion, so_far: &AnswerSoFar) -> Spent<'c> {
         let usage = larger(completion.usage, so_far.usage());
         let is_reported = usage.and_then(|usage| usage.total()).is_some();
-        match written_without_an_answer(completion) {
-            Some(written) if !is_reported => {
-                // What a filter withheld was written, too.
-                let written = Some(written).filter(|written| *written > 0);
-                self.estimated(usage, written.max(so_far.answered()))
-            }
-            _ => self.read(usage.unwrap_or_default(), completion.model.as_deref()),
+        if !is_reported && (self.broke_off || is_no_answer(completion)) {
+            // What a filter withheld was written, too.
+            let written = Some(written(completion)).filter(|written| *written > 0);
+            return self.estimated(usage, written.max(so_far.answered()));
         }
+        self.read(usage.unwrap_or_default(), completion.model.as_deref())
     }
 
     fn spent_on_failure(&self, error: &ModelError, so_far: &AnswerSoFar) -> Spent<'c> {
@@ -373,28 +379,26 @@ fn larger(one: Option<TokenUsage>, other: Option<TokenUsage>) -> Option<TokenUsa
     }
 }
 
-/// About how many tokens were written of what is no answer: a refusal, or what was
-/// filtered or failed. `None`: it is one.
-fn written_without_an_answer(completion: &Completion) -> Option<u64> {
+/// A refusal, or what was filtered or failed.
+fn is_no_answer(completion: &Completion) -> bool {
     let is_withheld = matches!(
         completion.finish,
         Some(FinishReason::ContentFilter | FinishReason::Error)
     );
-    let refusal = completion
-        .refusal
-        .as_deref()
-        .filter(|refusal| !refusal.is_empty());
-    if !is_withheld && refusal.is_none() {
-        return None;
-    }
-    let reasoning = completion.reasoning.as_deref().unwrap_or_default();
-    let characters = [
-        completion.text.as_str(),
-        reasoning,
-        refusal.unwrap_or_default(),
-    ]
-    .map(|text| text.chars().count());
-    Some(answer_tokens(characters.into_iter().sum()))
+    let refusal = completion.refusal.as_deref().unwrap_or_default();
+    is_withheld || !refusal.is_empty()
+}
+
+/// About how many tokens were written.
+fn written(completion: &Completion) -> u64 {
+    let of_text = [
+        Some(&completion.text),
+        completion.reasoning.as_ref(),
+        completion.refusal.as_ref(),
+    ];
+    let of_calls = completion.calls.iter().map(|call| &call.arguments);
+    let texts = of_text.into_iter().flatten().chain(of_calls);
+    answer_tokens(texts.map(|text| text.chars().count()).sum())
 }
 
 /// Of a server that read the prompt, and wrote nothing.

@@ -20,7 +20,7 @@ use super::blocks::{Block, BlockKind, Head, MOST_BLOCKS, completion};
 use super::usage::MessageUsage;
 use crate::api::ends;
 use crate::api::expected_calls::ExpectedCalls;
-use crate::api::padding::PaddingWatch;
+use crate::api::padding::{PaddingWatch, estimate_unreported};
 use crate::api::read_answer::{ReadResult, Unreadable};
 use crate::api::unreadable::{broken_off, broken_piece, piece};
 use crate::api::wire::{End, StreamedAnswer};
@@ -110,6 +110,7 @@ impl StreamedAnswer for PartialMessage {
         // Some models write white space without end behind a whole answer. It is
         // taken as what a limit would have cut.
         if self.head.stop.is_none() && self.is_padded() {
+            estimate_unreported(self.usage(), sink);
             self.head.stop = Some("max_tokens".to_owned());
             return ControlFlow::Break(End::Complete);
         }

@@ -1,6 +1,15 @@
 //! White space behind a complete answer, which some models write without end.
 
 use llmnode_model::ext::{PADDING, padding};
+use llmnode_model::{Sink, TokenUsage};
+use llmnode_reader::Flag;
+
+/// The stream is read no further, and its usage would have come at its end.
+pub(crate) fn estimate_unreported(usage: Option<TokenUsage>, sink: &mut dyn Sink) {
+    if usage.and_then(|usage| usage.total()).is_none() {
+        sink.flag(Flag::EstimatedUsage);
+    }
+}
 
 /// `checked_len`: below it, no check is worth its time.
 #[derive(Debug, Default)]

@@ -10,6 +10,7 @@ use llmnode_model::{Category, ModelError, Sink, TokenUsage};
 
 use super::halves::{Shown, read_event};
 use super::inner::Inner;
+use super::padding::estimate_unreported;
 use super::prepared_request::PreparedRequest;
 use super::wire::{End, StreamedAnswer};
 use crate::http::body::ResponseBody as IncomingBody;
@@ -132,7 +133,10 @@ impl Inner {
                 Err(failure) if !written.is_complete() => {
                     return Err(with_usage_so_far(failure, &*written));
                 }
-                Ok(None) | Err(_) => {
+                outcome => {
+                    if outcome.is_err() {
+                        estimate_unreported(written.usage(), sink);
+                    }
                     let end = decoder.end(|event| read_event(&mut *written, event, expected, sink));
                     return ended(end.break_value().unwrap_or(End::Complete), written, sink);
                 }

@@ -13,7 +13,7 @@ use super::gathered::{Gathered, Piece, Response};
 use super::usage::UsageMetadata;
 use crate::api::ends;
 use crate::api::expected_calls::ExpectedCalls;
-use crate::api::padding::PaddingWatch;
+use crate::api::padding::{PaddingWatch, estimate_unreported};
 use crate::api::read_answer::{ReadResult, Unreadable};
 use crate::api::unreadable::{broken_off, piece};
 use crate::api::wire::{End, StreamedAnswer};
@@ -48,6 +48,7 @@ impl StreamedAnswer for PartialAnswer {
             return ControlFlow::Break(End::Failure(broken));
         }
         if self.answer.finish.is_none() && self.padding.is_padded(&self.answer.text) {
+            estimate_unreported(self.usage(), sink);
             self.answer.finish = Some("MAX_TOKENS".to_owned());
             return ControlFlow::Break(End::Complete);
         }

@@ -22,7 +22,7 @@ use super::response::{Choice, Choices, ContentTexts, Message, Response, content}
 use crate::api::ends;
 use crate::api::expected_calls::ExpectedCalls;
 use crate::api::object_end::ObjectEnd;
-use crate::api::padding::PaddingWatch;
+use crate::api::padding::{PaddingWatch, estimate_unreported};
 use crate::api::read_answer::{OTHER_CHOICES, ReadResult, Unreadable};
 use crate::api::unreadable::{broken_off, piece};
 use crate::api::wire::{End, StreamedAnswer};
@@ -383,6 +383,7 @@ impl PartialCompletion {
             let bytes = if has_begun { self.bytes } else { 0 };
             self.bytes_at_finish.get_or_insert(bytes);
         } else if self.is_padded() {
+            estimate_unreported(self.usage(), sink);
             self.finish_reason = Some("length".to_owned());
             return ControlFlow::Break(End::Complete);
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use llmnode_http::OpenAi;
 use llmnode_runtime::{
     AttemptKind, BoxFuture, CallReport, CallStream, Category, ChatModel, Completion, Delta, Event,
-    Flag, ModelError, NodeError, Request, ResponseFormat, Run, Sink, TokenUsage,
+    Flag, Limits, ModelError, NodeError, Request, ResponseFormat, Run, Sink, TokenUsage,
 };
 use llmnode_stub::{LoggedRequest, StubReply};
 use schemars::JsonSchema;
@@ -229,7 +229,8 @@ async fn a_complete_answer_whose_stream_does_not_end_is_not_asked_for_again() {
         format!("{head}{:x}\r\n{}\r\n", body(events).len(), body(events))
     };
     let silent = StubReply::stream([body(&[PIECE, REST, usage]), ": ping\n\n".to_owned()]);
-    let silent = server([silent.pause(Duration::from_secs(20))]).await;
+    let silent = silent.pause(Duration::from_secs(20));
+    let silent = server([silent.clone(), silent]).await;
     for (base_url, total) in [
         (sends(cut(&[PIECE, REST, usage])).await, Some(7)),
         (sends(cut(&[PIECE, REST])).await, None),
@@ -239,15 +240,18 @@ async fn a_complete_answer_whose_stream_does_not_end_is_not_asked_for_again() {
             .idle_timeout(Duration::from_millis(200))
             .build()
             .unwrap();
-        let report = Run::new(model)
-            .call(&Greet)
-            .stream()
-            .report()
-            .await
-            .unwrap();
-        let attempts = &report.record.attempts;
-        assert_eq!((&*report.value, attempts.len()), ("Hello", 1));
-        assert_eq!(attempts[0].usage.and_then(|usage| usage.total()), total);
+        let run = Run::new(model).with_limits(Limits::new().tokens(100_000));
+        // What llmnode could not read is estimated, so that the limit holds on.
+        for _ in 0..2 {
+            let report = run.call(&Greet).stream().report().await.unwrap();
+            let attempts = &report.record.attempts;
+            assert_eq!((&*report.value, attempts.len()), ("Hello", 1));
+            assert_eq!(attempts[0].usage.and_then(|usage| usage.total()), total);
+            assert_eq!(
+                attempts[0].flags.contains(&Flag::EstimatedUsage),
+                total.is_none()
+            );
+        }
     }
     for events in [
         &[PIECE][..],
@@ -514,7 +518,8 @@ async fn a_stream_ends_after_white_space_behind_a_whole_document() {
         }
     })
     .await;
-    let (text, _, report) = streamed(Run::new(model(&url)).call(&FORM).stream()).await;
+    let run = Run::new(model(&url)).with_limits(Limits::new().tokens(100_000));
+    let (text, _, report) = streamed(run.call(&FORM).stream()).await;
     let report = report.unwrap();
     assert_eq!(
         report.value,
@@ -531,6 +536,8 @@ async fn a_stream_ends_after_white_space_behind_a_whole_document() {
         (None, &[Flag::EstimatedUsage, Flag::LengthStop][..])
     );
     assert_eq!(attempt.estimate.unwrap().output, Some(22));
+    // The limit counts that, and stays one.
+    streamed(run.call(&FORM).stream()).await.2.unwrap();
     // White space within a document or a text is a part of it.
     let blank = " ".repeat(200);
     for pieces in [

@@ -94,6 +94,9 @@ impl Sink for AttemptSink<'_, '_, '_, '_> {
     }
 
     fn flag(&mut self, flag: Flag) {
+        if flag == Flag::EstimatedUsage {
+            self.reserved.breaks_off();
+        }
         set_flag(self.open, flag);
     }
 

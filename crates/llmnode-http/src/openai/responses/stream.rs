@@ -16,7 +16,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::answer::MOST_ITEMS;
 use crate::api::expected_calls::ExpectedCalls;
-use crate::api::padding::PaddingWatch;
+use crate::api::padding::{PaddingWatch, estimate_unreported};
 use crate::api::read_answer::{ReadResult, Unreadable};
 use crate::api::unreadable::{as_error_body, broken_off, broken_piece, piece};
 use crate::api::wire::{End, StreamedAnswer};
@@ -124,6 +124,7 @@ impl StreamedAnswer for PartialResponse {
             _ => {}
         }
         if self.padding.is_padded(&self.text) {
+            estimate_unreported(self.usage(), sink);
             // As if the server had stopped at the limit: the answer is whole.
             let content = json!([{"type": "output_text", "text": self.text}]);
             let cut = json!({
