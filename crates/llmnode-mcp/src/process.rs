@@ -239,7 +239,9 @@ impl Transport<RoleClient> for ChildTransport {
 
     /// Closes its input, then terminates it, then kills it.
     async fn close(&mut self) -> Result<(), io::Error> {
-        drop(self.input.lock().await.take());
+        // A server that reads nothing blocks who writes to it, and waits here: its end breaks the pipe.
+        let input = Arc::clone(&self.input);
+        tokio::spawn(async move { drop(input.lock().await.take()) });
         self.child.end().await
     }
 }

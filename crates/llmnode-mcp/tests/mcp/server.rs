@@ -240,6 +240,11 @@ pub(crate) fn serve() {
         if message.get("method").is_none() {
             PONGS.fetch_add(1, Ordering::Relaxed);
         }
+        if mode == "reads no more" && message["method"] == "tools/list" {
+            writeln!(output, "{}", answer(&mode, &message).unwrap()).unwrap();
+            output.flush().unwrap();
+            std::thread::sleep(std::time::Duration::from_secs(600));
+        }
         if mode == "pings" && message["method"] == "notifications/initialized" {
             for id in 0..50_000 {
                 writeln!(

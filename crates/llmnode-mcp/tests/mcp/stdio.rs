@@ -610,6 +610,29 @@ async fn close_waits_until_the_program_is_gone() {
     );
 }
 
+/// It does not take the whole of a long call, so that its input cannot be closed.
+#[tokio::test]
+async fn a_program_that_reads_nothing_more_is_ended() {
+    let scripted = scripted("reads-no-more", "reads no more");
+    let server = scripted
+        .mcp
+        .clone()
+        .call_timeout(Duration::from_millis(300))
+        .connect()
+        .await
+        .unwrap();
+    let long = json!({"text": "x".repeat(1 << 20)});
+    let told = result(&server, "s_none", long).await;
+    assert!(told.contains("no result within 300ms"), "{told}");
+    server.close().await;
+    assert!(
+        scripted
+            .log()
+            .iter()
+            .all(|(process, _)| !is_alive(*process))
+    );
+}
+
 /// Half of the runs are dropped in the middle of a call.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_process_and_no_call_is_left_behind() {
