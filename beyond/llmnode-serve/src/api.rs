@@ -26,6 +26,7 @@ use crate::access;
 use crate::app::App;
 use crate::decision::{Decision, Waiting};
 use crate::run::Inputs;
+use crate::state::State as ServerState;
 use crate::{panels, run};
 
 const BODY: usize = 1 << 20;
@@ -212,27 +213,34 @@ async fn start(State(app): State<Arc<App>>, body: Body<Start>) -> Reply {
 
 async fn decide(State(app): State<Arc<App>>, body: Body<Decision>) -> Reply {
     let decision = read(body)?;
-    let decided = app.change_run(|state| {
-        let run = state.run.as_mut().ok_or("no run is under way".to_owned())?;
-        let waiting = run.waiting.as_mut().ok_or("nothing waits".to_owned())?;
-        if waiting.number != decision.pause {
-            return Err("that pause is over: decide about what the page shows now".to_owned());
-        }
-        if !waiting
-            .decide(decision, &run.registry)
-            .map_err(|error| error.to_string())?
-        {
-            return Ok(());
-        }
-        // A restart does not ask again about what has been decided.
-        let decided = run.waiting.take();
-        run.kept.waits = None;
-        let kept = run.kept.clone();
-        state.keep(&kept);
-        decided.into_iter().for_each(Waiting::go_on);
-        Ok(())
-    });
-    done(decided)
+    done(app.change_run(|state| decide_and_keep(state, decision)))
+}
+
+/// What was decided is on the disk before anything of it happens: a restart does not ask about it again.
+fn decide_and_keep(state: &mut ServerState, decision: Decision) -> Result<(), String> {
+    let run = state.run.as_mut().ok_or("no run is under way")?;
+    let waiting = run.waiting.as_mut().ok_or("nothing waits")?;
+    if waiting.number != decision.pause {
+        return Err("that pause is over: decide about what the page shows now".to_owned());
+    }
+    let undecided = waiting.paused.clone();
+    if !waiting
+        .decide(decision, &run.registry)
+        .map_err(|error| error.to_string())?
+    {
+        return Ok(());
+    }
+    let waits = run.kept.waits.take();
+    if let Err(why) = state.keeper.keep(&run.kept) {
+        waiting.paused = undecided;
+        run.kept.waits = waits;
+        return Err(format!(
+            "nothing runs, since a restart would ask for the same again: the run's file can neither be written nor removed ({why}). \
+             Mend that, and decide again"
+        ));
+    }
+    run.waiting.take().into_iter().for_each(Waiting::go_on);
+    Ok(())
 }
 
 async fn stop(State(app): State<Arc<App>>, body: Body<Value>) -> Reply {

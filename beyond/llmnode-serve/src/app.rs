@@ -22,7 +22,7 @@ use crate::key::Key;
 use crate::options::Options;
 use crate::panels::{self, Part};
 use crate::running::Running;
-use crate::state::State;
+use crate::state::{Keeper, State};
 
 /// Between two looks at the files.
 const LOOK: Duration = Duration::from_millis(500);
@@ -59,15 +59,17 @@ impl App {
             files: files.collect::<io::Result<_>>()?,
             run: None,
             history: History::default(),
-            store: None,
-            not_kept: None,
+            keeper: Keeper {
+                store: None,
+                not_kept: None,
+            },
         };
         for file in &mut state.files {
             file.look(&options.registries);
         }
         match options.kept.as_deref().map(Store::open) {
-            Some(Ok(store)) => state.store = Some(store),
-            Some(Err(error)) => state.not_kept = Some(error.to_string()),
+            Some(Ok(store)) => state.keeper.store = Some(store),
+            Some(Err(error)) => state.keeper.not_kept = Some(error.to_string()),
             None => {}
         }
         let app = App {
@@ -216,7 +218,7 @@ impl App {
     /// A run that waits is kept as it is.
     pub(crate) fn close(&self) {
         let mut inner = self.lock();
-        inner.state.store = None;
+        inner.state.keeper.store = None;
         inner.state.run.iter_mut().for_each(Running::stop);
     }
 

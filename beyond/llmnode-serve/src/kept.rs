@@ -154,6 +154,14 @@ impl Store {
         )
     }
 
+    /// Needs no room on the disk.
+    pub(crate) fn forget(&self, number: u64) -> io::Result<()> {
+        match fs::remove_file(self.folder.join(format!("run-{number}.json"))) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed.and_then(|()| self.sync_names()),
+        }
+    }
+
     pub(crate) fn keep_page(&self, number: u64, page: &str) -> io::Result<()> {
         self.write(&format!("run-{number}.html"), page.as_bytes())
     }
@@ -182,9 +190,23 @@ impl Store {
         let new = self.folder.join(format!("{name}.new"));
         let path = self.folder.join(name);
         let mut file = private().create(true).truncate(true).open(&new)?;
-        file.write_all(bytes)?;
-        file.sync_data()?;
-        fs::rename(new, path)
+        let written = file.write_all(bytes).and_then(|()| file.sync_data());
+        // On Windows an open file cannot be renamed.
+        drop(file);
+        written
+            .and_then(|()| fs::rename(&new, path))
+            // A part of it takes room that the next one needs.
+            .inspect_err(|_| drop(fs::remove_file(&new)))?;
+        self.sync_names()
+    }
+
+    /// Without it, the name of a file that was written may be that of the old one after a power cut.
+    fn sync_names(&self) -> io::Result<()> {
+        // Elsewhere folders cannot be opened, and need not be.
+        if cfg!(unix) {
+            File::open(&self.folder)?.sync_all()?;
+        }
+        Ok(())
     }
 }
 

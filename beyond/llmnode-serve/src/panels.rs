@@ -437,11 +437,11 @@ fn save(html: &mut Html, run: &Ended, word: &str) {
 
 fn history(state: &State) -> Html {
     let mut html = Html::default();
-    if state.history.runs.is_empty() && state.not_kept.is_none() {
+    if state.history.runs.is_empty() && state.keeper.not_kept.is_none() {
         return html;
     }
     html.section("Runs", |html| {
-        if let Some(why) = &state.not_kept {
+        if let Some(why) = &state.keeper.not_kept {
             html.leaf(
                 "p",
                 "banner",

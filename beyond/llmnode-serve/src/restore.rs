@@ -19,6 +19,7 @@ const WAITS: &str = "waits";
 pub(crate) fn restore(app: &Arc<App>) {
     app.change_run(|state| {
         let kept = state
+            .keeper
             .store
             .iter()
             .flat_map(|store| store.runs())
@@ -37,6 +38,7 @@ pub(crate) fn restore(app: &Arc<App>) {
                 .iter()
                 .position(|file| file.canonical() == run.path);
             let page = state
+                .keeper
                 .store
                 .as_ref()
                 .map_or_else(String::new, |store| store.page(run.number));

@@ -71,7 +71,8 @@ pub(crate) fn start(
         let path = written.map_or_else(PathBuf::new, |file| file.canonical().to_path_buf());
         let name = written.map_or_else(String::new, |file| file.name().into_owned());
         let kept = KeptRun::begun(number, path, name, inputs, requests);
-        state.keep(&kept);
+        // Nothing was there before.
+        let _ = state.keeper.keep(&kept);
         let begun = Begun {
             file,
             graph,
@@ -281,7 +282,7 @@ fn keep_pause(
             Waiting::new(format!("{}.{number}", running.number), paused.clone());
         (waiting.problem, waiting.drafts, waiting.before) = (problem, drafts, before);
         running.waiting = Some(waiting);
-        if state.store.is_some() {
+        if state.keeper.store.is_some() {
             let recording = recording.to_json();
             running.kept.figures = figures(&running.recording);
             running.kept.waits = Some(KeptPause {
@@ -291,8 +292,8 @@ fn keep_pause(
                 spent: earlier + spent,
                 recording,
             });
-            let kept = running.kept.clone();
-            state.keep(&kept);
+            // What may be left says that it was interrupted, and asks nothing.
+            let _ = state.keeper.keep(&running.kept);
         }
         Some(decision)
     })
@@ -374,8 +375,9 @@ fn ended(app: &App, ending: Ending) {
             waits: None,
             ..run.kept
         };
-        state.keep(&kept);
-        if let Some(store) = &state.store {
+        // What may be left waits only if it was stopped while it waited, and nothing has happened since.
+        let _ = state.keeper.keep(&kept);
+        if let Some(store) = &state.keeper.store {
             let _ = store.keep_page(kept.number, &page);
             store.tidy();
         }

@@ -1,5 +1,7 @@
 //! All that the page shows.
 
+use std::io;
+
 use crate::file::GraphFile;
 use crate::history::History;
 use crate::kept::{KeptRun, Store};
@@ -9,16 +11,28 @@ pub(crate) struct State {
     pub(crate) files: Vec<GraphFile>,
     pub(crate) run: Option<Running>,
     pub(crate) history: History,
+    pub(crate) keeper: Keeper,
+}
+
+pub(crate) struct Keeper {
     /// `None`: no runs are kept.
     pub(crate) store: Option<Store>,
     /// Why a run could not be kept.
     pub(crate) not_kept: Option<String>,
 }
 
-impl State {
-    /// A run that cannot be kept goes on: the person is told.
-    pub(crate) fn keep(&mut self, run: &KeptRun) {
-        let Some(store) = &self.store else { return };
-        self.not_kept = store.keep(run).err().map(|error| error.to_string());
+impl Keeper {
+    /// A run that cannot be kept goes on, and the person is told: it is forgotten, since a restart would go on from what it was
+    /// before. `Err`: that is still on the disk.
+    pub(crate) fn keep(&mut self, run: &KeptRun) -> io::Result<()> {
+        let Some(store) = &self.store else {
+            return Ok(());
+        };
+        let Err(error) = store.keep(run) else {
+            self.not_kept = None;
+            return Ok(());
+        };
+        self.not_kept = Some(error.to_string());
+        store.forget(run.number)
     }
 }

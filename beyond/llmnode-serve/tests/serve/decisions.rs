@@ -484,6 +484,52 @@ async fn what_was_decided_is_not_asked_again_after_a_restart() {
     events.panel("history", "interrupted").await;
 }
 
+/// As on a full disk: what a run was before its decision must not come back.
+#[tokio::test]
+async fn a_decision_that_cannot_be_kept_is_not_asked_again_after_a_restart() {
+    let folder = Folder::new("full");
+    let kept = folder.0.join("kept");
+    let model = asks();
+    let serve = || bank(&folder).model(model.clone()).keep(&kept);
+    let served = serve().start().await.unwrap();
+    let mut events = begun(&served).await;
+    std::fs::create_dir(kept.join("run-1.json.new")).unwrap();
+    assert_eq!(decided(&served, json!({"answer": "yes"})).await.0, 200);
+    events.panel("history", "Runs are not kept").await;
+    events.panel("outcome", "completed").await;
+    drop(served);
+    assert!(events.closed().await);
+    let again = serve().start().await.unwrap();
+    let mut events = Events::open(&again).await;
+    events
+        .until(|event| event["waiting"].as_array().is_some_and(Vec::is_empty))
+        .await;
+}
+
+#[tokio::test]
+async fn a_decision_runs_nothing_while_a_restart_would_ask_for_it_again() {
+    let folder = Folder::new("neither");
+    let kept = folder.0.join("kept");
+    let model = asks();
+    let served = bank(&folder)
+        .model(model.clone())
+        .keep(&kept)
+        .start()
+        .await
+        .unwrap();
+    let mut events = begun(&served).await;
+    let file = kept.join("run-1.json");
+    std::fs::remove_file(&file).unwrap();
+    std::fs::create_dir(&file).unwrap();
+    let (status, told) = decided(&served, json!({"answer": "yes"})).await;
+    assert!(status == 409 && told.contains("nothing runs"), "{told}");
+    assert_eq!(model.requests().len(), 1);
+    std::fs::remove_dir(&file).unwrap();
+    assert_eq!(decided(&served, json!({"answer": "yes"})).await.0, 200);
+    events.panel("outcome", "completed").await;
+    assert_eq!(model.requests().len(), 2);
+}
+
 #[tokio::test]
 async fn a_chain_is_drawn_a_few_times_and_not_for_each_step() {
     let folder = Folder::new("chain");
