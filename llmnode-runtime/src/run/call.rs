@@ -28,7 +28,7 @@ use super::exec_attempts::exec_with_attempts;
 use super::failure::Failure;
 use super::hints::{Hinted, ToolsOfACall};
 use super::listener::Listener;
-use super::node::{Asked, Exec};
+use super::node::{CalledNode, Exec};
 use super::resume::Origin;
 use super::turn::{Turn, without_conversation};
 use crate::clock::Clock;
@@ -142,13 +142,13 @@ where
                 return Err(without_value());
             };
             let mut node = TypedExec {
-                asked: Asked::new(node),
+                called_node: CalledNode::new(node),
                 state,
                 handover,
                 wants_report: true,
             };
             let outcome = start(core, Caller::default(), &mut node).await;
-            with_value(outcome, node.asked.value)
+            with_value(outcome, node.called_node.value)
         })
     }
 }
@@ -170,7 +170,7 @@ impl RunCore {
     {
         const { check_attempts::<S, N>() };
         let mut node = TypedExec {
-            asked: Asked::new(node),
+            called_node: CalledNode::new(node),
             state,
             handover: Handover::default(),
             wants_report: false,
@@ -179,7 +179,7 @@ impl RunCore {
         // find more than a kilobyte.
         Box::pin(async move {
             let outcome = start(self, caller, &mut node).await;
-            match (outcome, node.asked.value) {
+            match (outcome, node.called_node.value) {
                 (Ok(report), Some(value)) => Ok(Ended {
                     value,
                     record: report.record,
@@ -645,14 +645,14 @@ where
     // Made here, since a variable of the block would have a place in the future
     // beside those that it is made of.
     let mut node = TypedExec {
-        asked: Asked::new(node),
+        called_node: CalledNode::new(node),
         state,
         handover,
         wants_report: true,
     };
     Box::pin(async move {
         let outcome = start(core, called_by.caller(), &mut node).await;
-        with_value(outcome, node.asked.value)
+        with_value(outcome, node.called_node.value)
     })
 }
 

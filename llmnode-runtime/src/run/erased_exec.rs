@@ -9,7 +9,7 @@ use llmnode_model::{BoxError, BoxFuture};
 use super::call_options::{CallOptions, Handover};
 use super::context::CallContext;
 use super::cx::Cx;
-use super::node::{Asked, Exec};
+use super::node::{CalledNode, Exec};
 use crate::error::NodeError;
 use crate::ledger::NodeKey;
 use crate::limits::LimitedNode;
@@ -47,7 +47,7 @@ pub(super) trait ErasedExec<'n, 'r>: Send {
 }
 
 pub(super) struct TypedExec<'n, 'r, N: Exec<S>, S: ?Sized> {
-    pub(super) asked: Asked<'n, N, S>,
+    pub(super) called_node: CalledNode<'n, N, S>,
     pub(super) state: &'n S,
     pub(super) handover: Handover<'r, N::Output>,
     pub(super) wants_report: bool,
@@ -55,7 +55,11 @@ pub(super) struct TypedExec<'n, 'r, N: Exec<S>, S: ?Sized> {
 
 impl<'n, 'r, N: Exec<S>, S: ?Sized> ErasedExec<'n, 'r> for TypedExec<'n, 'r, N, S> {
     fn key(&self) -> NodeKey {
-        NodeKey::new(path_of(type_name::<N>()), N::NAME, self.asked.node.name())
+        NodeKey::new(
+            path_of(type_name::<N>()),
+            N::NAME,
+            self.called_node.node.name(),
+        )
     }
 
     fn facts(&self) -> &'static NodeFacts {
@@ -71,7 +75,7 @@ impl<'n, 'r, N: Exec<S>, S: ?Sized> ErasedExec<'n, 'r> for TypedExec<'n, 'r, N, 
     }
 
     fn settings(&self) -> &'n Settings {
-        self.asked.node.settings()
+        self.called_node.node.settings()
     }
 
     fn options(&mut self) -> CallOptions<'r> {
@@ -83,7 +87,7 @@ impl<'n, 'r, N: Exec<S>, S: ?Sized> ErasedExec<'n, 'r> for TypedExec<'n, 'r, N, 
     }
 
     fn answer(&self) -> Option<Result<String, serde_json::Error>> {
-        match (&self.asked.value, self.handover.writer) {
+        match (&self.called_node.value, self.handover.writer) {
             (Some(value), Some(writer)) => Some(writer(value)),
             _ => None,
         }
@@ -98,12 +102,12 @@ impl<'n, 'r, N: Exec<S>, S: ?Sized> ErasedExec<'n, 'r> for TypedExec<'n, 'r, N, 
         // the other case: of a field of a constant alone, the compiler makes both.
         if const { N::ASKS.is_some() } {
             return match N::ASKS {
-                Some(ask) => ask(&mut self.asked, cx),
+                Some(ask) => ask(&mut self.called_node, cx),
                 None => nothing_to_do(),
             };
         }
         Box::pin(async move {
-            self.asked.value = Some(self.asked.node.exec(&cx).await?);
+            self.called_node.value = Some(self.called_node.node.exec(&cx).await?);
             Ok(())
         })
     }
@@ -121,7 +125,7 @@ impl<'n, 'r, N: Exec<S>, S: ?Sized> ErasedExec<'n, 'r> for TypedExec<'n, 'r, N, 
             state: self.state,
         };
         Box::pin(async move {
-            self.asked.value = Some(self.asked.node.exec_fallback(&cx, error).await?);
+            self.called_node.value = Some(self.called_node.node.exec_fallback(&cx, error).await?);
             Ok(())
         })
     }

@@ -93,21 +93,21 @@ pub trait Exec<S: ?Sized>:
 
 /// Runs a node into the place of its output. `None`: `exec` does.
 pub type Asks<N, S> = Option<
-    for<'a, 'n> fn(&'a mut Asked<'n, N, S>, Cx<'a, S>) -> BoxFuture<'a, Result<(), BoxError>>,
+    for<'a, 'n> fn(&'a mut CalledNode<'n, N, S>, Cx<'a, S>) -> BoxFuture<'a, Result<(), BoxError>>,
 >;
 
-/// A node that is asked, with the place of its output. Whoever awaits the call has
+/// A called node with the place of its output. Whoever awaits the call has
 /// it in its own future.
-pub struct Asked<'n, N: Node, S: ?Sized> {
+pub struct CalledNode<'n, N: Node, S: ?Sized> {
     pub(super) node: &'n N,
     /// Made when the loop first asks for it: a node that asks no model has none.
     pub(super) spec: OnceLock<OutputSpec<N::Output, S>>,
     pub(super) value: Option<N::Output>,
 }
 
-impl<'n, N: Node, S: ?Sized> Asked<'n, N, S> {
+impl<'n, N: Node, S: ?Sized> CalledNode<'n, N, S> {
     pub(super) fn new(node: &'n N) -> Self {
-        Asked {
+        CalledNode {
             node,
             spec: OnceLock::new(),
             value: None,

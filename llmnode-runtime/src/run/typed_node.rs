@@ -33,7 +33,7 @@ use super::handoff::{AgentOutcome, HandoffSlot};
 use super::llm_node::LlmNode;
 use super::map_item::MapItem;
 use super::model_attempts::{ConversationBounds, ModelAttempts};
-use super::node::{Asked, Asks, Exec};
+use super::node::{Asks, CalledNode, Exec};
 use super::shown::FieldValues;
 use super::tools::{Invocation, ToolOutcome, Tools, unanswered_call};
 use super::turn::Turn;
@@ -63,14 +63,14 @@ where
     S: ?Sized,
 {
     async move {
-        let mut asked = Asked::new(node);
+        let mut called_node = CalledNode::new(node);
         let cx = Cx {
             context: cx.context,
             state: cx.state,
         };
-        ask(&mut asked, cx).await?;
+        ask(&mut called_node, cx).await?;
         // The loop succeeds only with a value: an accepted one, or the fallback's.
-        asked.value.ok_or_else(without_value)
+        called_node.value.ok_or_else(without_value)
     }
 }
 
@@ -95,11 +95,13 @@ where
         ..cx.context
     };
     let state = cx.state;
-    let mut asked = Asked::new(node);
-    ask(&mut asked, Cx { context, state }).await?;
+    let mut called_node = CalledNode::new(node);
+    ask(&mut called_node, Cx { context, state }).await?;
     match slot.into_handoff() {
         Some(handoff) => Ok(AgentOutcome::HandedOff(handoff)),
-        None => Ok(AgentOutcome::Answer(asked.value.ok_or_else(without_value)?)),
+        None => Ok(AgentOutcome::Answer(
+            called_node.value.ok_or_else(without_value)?,
+        )),
     }
 }
 
@@ -113,14 +115,14 @@ where
 }
 
 fn ask<'a, N, S>(
-    asked: &'a mut Asked<'_, N, S>,
+    called_node: &'a mut CalledNode<'_, N, S>,
     cx: Cx<'a, S>,
 ) -> BoxFuture<'a, Result<(), BoxError>>
 where
     N: LlmNode<S> + Exec<S>,
     S: ?Sized,
 {
-    ask_stated(asked, cx)
+    ask_stated(called_node, cx)
 }
 
 /// Compiled once for every type of state.
@@ -441,13 +443,13 @@ struct Facts<'r> {
     model: Option<&'r dyn ChatModel>,
 }
 
-impl<N: LlmNode<S>, S: ?Sized> Asked<'_, N, S> {
+impl<N: LlmNode<S>, S: ?Sized> CalledNode<'_, N, S> {
     fn spec(&self) -> &OutputSpec<N::Output, S> {
         self.spec.get_or_init(|| self.node.output())
     }
 }
 
-impl<'r, 'n: 'r, N: LlmNode<S> + Exec<S>, S: ?Sized> TypedSteps<'r, S> for Asked<'n, N, S> {
+impl<'r, 'n: 'r, N: LlmNode<S> + Exec<S>, S: ?Sized> TypedSteps<'r, S> for CalledNode<'n, N, S> {
     fn facts(&self) -> Facts<'r> {
         let answers = Some(self.spec().source.answers());
         Facts {
