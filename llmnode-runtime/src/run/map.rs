@@ -530,6 +530,7 @@ where
         let outer_end = caller.deadline().map(Deadline::end);
         let mut last: Option<NodeError> = None;
         let mut unfinished = None;
+        let mut conversations = Vec::new();
         loop {
             // Boxed, since few items wait.
             if control.takes_one_by_one() {
@@ -540,6 +541,11 @@ where
             }
             let caller = caller.limited(around.as_ref()).of_item(&item);
             item.begin_call();
+            // Now, and not when the last call failed: of equal items, each is to find its own again.
+            let put_back = std::mem::take(&mut conversations);
+            if let Some(recorder) = core.hooks.recorder() {
+                recorder.put_back(&put_back);
+            }
             let mut call = Call::new(core, CalledBy::Caller(&caller), state, &node)
                 .sharing(Arc::clone(&settings));
             if let Some(unfinished) = unfinished.take() {
@@ -566,12 +572,10 @@ where
                 outer_end,
                 continues: unfinished.is_some(),
             };
-            let Some(conversations) = item.put_back(&failed).await else {
+            let Some(put_back) = item.put_back(&failed).await else {
                 return Err(error);
             };
-            if let Some(recorder) = core.hooks.recorder() {
-                recorder.put_back(&conversations);
-            }
+            conversations = put_back;
             last = Some(error);
         }
     })

@@ -697,6 +697,57 @@ async fn what_was_put_back_is_found_again() {
     );
 }
 
+/// Both have had a turn when the provider refuses them, and the second one is asked again first.
+#[tokio::test(start_paused = true)]
+async fn of_equal_agents_that_are_put_back_each_goes_on_with_its_own_conversation() {
+    let path = path("put-back-agents");
+    let file = || JournalFile::open(&path).unwrap();
+    let count = |_: Value| async { Ok::<_, BoxError>("3 books") };
+    let tools = Toolset::new().json_function(
+        "count",
+        "Counts the books.",
+        json!({"type": "object"}),
+        count,
+    );
+    let agent = DynNode::builder("librarian")
+        .text()
+        .tools(tools)
+        .build()
+        .unwrap();
+    let nodes = || [agent.ask("How many?"), agent.ask("How many?")];
+    let asked = AtomicUsize::new(0);
+    let model = FnModel::new(move |_| {
+        let called = || Reply::text("").call("count", json!({}));
+        let refused = || Reply::failure(Category::RateLimitError);
+        match asked.fetch_add(1, Ordering::Relaxed) {
+            0 => called().after(Duration::from_millis(5)),
+            1 => called(),
+            2 => refused().after(Duration::from_millis(10)),
+            3 => refused().after(Duration::from_millis(20)),
+            _ => Reply::text("Three."),
+        }
+    })
+    .named("librarian");
+    let reports = Run::new(model)
+        .map(nodes())
+        .concurrency(2)
+        .transport_retries(0)
+        .resume(file())
+        .report()
+        .try_all()
+        .await
+        .unwrap();
+    for report in reports {
+        assert_eq!(report.value, "Three.");
+        assert_eq!(report.record.put_back, 1);
+    }
+
+    let second = FnModel::new(|_| Reply::failure(Category::ServerError)).named("librarian");
+    let run = Run::new(second);
+    let again = run.map(nodes()).transport_retries(0).resume(file());
+    assert_eq!(again.try_all().await.unwrap(), ["Three.", "Three."]);
+}
+
 /// Some of the nodes make the same request.
 const TEN: [&str; 10] = [
     "rain", "sun", "rain", "wind", "snow", "rain", "fog", "ice", "hail", "dew",
