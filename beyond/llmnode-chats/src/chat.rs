@@ -313,16 +313,23 @@ impl Chat {
         )))
     }
 
-    async fn claim(&self, by: &Claimant<'_>) -> Result<u64, Refused> {
+    async fn claim(&self, by: &Claimant<'_>, guard: &mut ClaimGuard<'_>) -> Result<u64, Refused> {
         let mut busy = None;
         let mut last_pin = 0;
         let claimed = self
             .change(|row, now| {
                 last_pin = turns::last_pin(row, by);
                 match turns::claim(row, by, now) {
-                    Ok(next) => Ok(Next::row(next, false)),
-                    Err(Refused::Never(error)) => Err(error),
+                    Ok(next) => {
+                        guard.may_be_written = true;
+                        Ok(Next::row(next, false))
+                    }
+                    Err(Refused::Never(error)) => {
+                        guard.may_be_written = false;
+                        Err(error)
+                    }
                     Err(Refused::Busy(error)) => {
+                        guard.may_be_written = false;
                         busy = Some(error);
                         Ok(Next::Nothing)
                     }
@@ -337,11 +344,15 @@ impl Chat {
     }
 
     /// Claims now, or as soon as others have ended.
-    async fn claim_in_time(&self, by: &Claimant<'_>) -> Result<u64, NodeError> {
+    async fn claim_in_time(
+        &self,
+        by: &Claimant<'_>,
+        guard: &mut ClaimGuard<'_>,
+    ) -> Result<u64, NodeError> {
         let clock: &dyn Clock = by.new.clock;
         let begun = clock.now();
         loop {
-            let busy = match self.claim(by).await {
+            let busy = match self.claim(by, guard).await {
                 Ok(last_pin) => return Ok(last_pin),
                 Err(Refused::Never(error)) => return Err(error),
                 Err(Refused::Busy(error)) => error,
@@ -492,15 +503,13 @@ impl TurnStore for Chat {
             };
             let mut guard = ClaimGuard {
                 chat: self,
-                turn: None,
+                owner: &owner,
+                may_be_written: false,
             };
-            let last_pin = self.claim_in_time(&by).await?;
-            let claim = guard.turn.insert(BegunTurn::new(&*id, 0, Vec::new()));
-            owner.clone_into(&mut claim.owner);
-            claim.revision = self.row().await?.revision;
+            let last_pin = self.claim_in_time(&by, &mut guard).await?;
             let mut begun = self.begun(&id, &owner, last_pin).await?;
             begun.approves = approves;
-            guard.turn = None;
+            guard.may_be_written = false;
             Ok(begun)
         })
     }
@@ -588,17 +597,33 @@ impl TurnStore for Chat {
     }
 }
 
-/// A claim that is given up if its history cannot be read, or if the call is dropped meanwhile.
+/// A claim that is given up if its history cannot be read, or if the call is dropped meanwhile: also while the claim is written,
+/// since a database may go on with what nobody waits for.
 struct ClaimGuard<'a> {
     chat: &'a Chat,
-    turn: Option<BegunTurn>,
+    owner: &'a str,
+    may_be_written: bool,
 }
 
 impl Drop for ClaimGuard<'_> {
     fn drop(&mut self) {
-        if let Some(turn) = &self.turn {
-            self.chat.abandon(turn);
+        if !self.may_be_written {
+            return;
         }
+        // Without a runtime, the claim ends by itself.
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+            return;
+        };
+        let chat = self.chat.clone();
+        let owner = self.owner.to_owned();
+        runtime.spawn(async move {
+            // Over a row that was written meanwhile, a claim that is still on its way is not written.
+            let given_up =
+                chat.change(|row, _| Ok(Next::row(turns::without_claim(row, &owner), false)));
+            if let Err(error) = given_up.await {
+                tracing::warn!(target: "llmnode::chat", "a claim was not given up: {error:#}");
+            }
+        });
     }
 }
 

@@ -234,6 +234,13 @@ pub(crate) fn failed(row: &ChatRow, turn: &BegunTurn, body: Option<String>) -> O
     Some(next)
 }
 
+/// The row, without a claim of this owner.
+pub(crate) fn without_claim(row: &ChatRow, owner: &str) -> ChatRow {
+    let mut next = row.clone();
+    next.claim.take_if(|claim| claim.owner == owner);
+    next
+}
+
 /// What a person says about a call that waits.
 pub(crate) enum Verdict {
     Approval(Approval),

@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use llmnode::chats::{Blob, Change, Chat, ChatRow, Conversations, Covers, Store, StoredMessage};
 use llmnode::prelude::*;
@@ -97,7 +98,9 @@ pub(crate) enum Moment {
 /// A store whose moments are seen.
 struct Seen<F> {
     chats: Conversations,
-    sees: F,
+    sees: Arc<F>,
+    /// Writes go on when nobody waits for them any more, as those of databases do.
+    goes_on: bool,
 }
 
 /// The same conversations, over a store that goes on when `sees` has ended.
@@ -105,7 +108,23 @@ pub(crate) fn seen(
     chats: Conversations,
     sees: impl Fn(Moment) -> BoxFuture<'static, ()> + Send + Sync + 'static,
 ) -> Conversations {
-    Conversations::over(Seen { chats, sees })
+    Conversations::over(Seen {
+        chats,
+        sees: Arc::new(sees),
+        goes_on: false,
+    })
+}
+
+/// The same, whose writes go on when nobody waits for them any more.
+pub(crate) fn going_on(
+    chats: Conversations,
+    sees: impl Fn(Moment) -> BoxFuture<'static, ()> + Send + Sync + 'static,
+) -> Conversations {
+    Conversations::over(Seen {
+        chats,
+        sees: Arc::new(sees),
+        goes_on: true,
+    })
 }
 
 impl<F> Store for Seen<F>
@@ -113,12 +132,19 @@ where
     F: Fn(Moment) -> BoxFuture<'static, ()> + Send + Sync + 'static,
 {
     fn write<'a>(&'a self, change: &'a Change) -> BoxFuture<'a, Result<bool, NodeError>> {
-        Box::pin(async move {
-            (self.sees)(Moment::Writes).await;
-            let is_written = self.chats.store().write(change).await?;
-            (self.sees)(Moment::Wrote).await;
+        let chats = self.chats.clone();
+        let sees = Arc::clone(&self.sees);
+        let change = change.clone();
+        let write = async move {
+            sees(Moment::Writes).await;
+            let is_written = chats.store().write(&change).await?;
+            sees(Moment::Wrote).await;
             Ok(is_written)
-        })
+        };
+        match self.goes_on {
+            true => Box::pin(async { tokio::spawn(write).await.unwrap() }),
+            false => Box::pin(write),
+        }
     }
 
     fn list<'a>(

@@ -1,14 +1,18 @@
 //! Turns: claimed before anything is paid, appended whole or not at all.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use llmnode::chats::{Chat, Conversations, NewTurn, TurnStore};
 use llmnode::prelude::*;
 use llmnode::{BoxFuture, Event, Message, ModelError, Role, TestClock};
 use serde_json::json;
+use tokio::sync::Semaphore;
 
-use crate::support::{Ask, Folder, Moment, ask, connected, postgres, seen, stores, texts};
+use crate::support::{
+    Ask, Folder, Moment, ask, connected, going_on, postgres, seen, stores, texts,
+};
 
 #[tokio::test]
 async fn each_turn_has_those_before_it() {
@@ -272,6 +276,74 @@ async fn a_dropped_call_keeps_its_question_and_gives_up_its_claim() {
         );
         run.call(&question).conversation(&waiting).await.unwrap();
         assert_eq!(texts(&chat).await, ["What shall I read?", "Dune."]);
+    }
+}
+
+/// Holds the first write until it is opened, and counts writes that have ended.
+struct Gate {
+    holds: AtomicBool,
+    opened: Semaphore,
+    wrote: AtomicU32,
+}
+
+impl Gate {
+    async fn sees(&self, moment: Moment) {
+        match moment {
+            Moment::Writes if self.holds.swap(false, Ordering::SeqCst) => {
+                self.opened.acquire().await.unwrap().forget();
+            }
+            Moment::Wrote => _ = self.wrote.fetch_add(1, Ordering::SeqCst),
+            _ => {}
+        }
+    }
+
+    async fn until_held(&self) {
+        while self.holds.load(Ordering::SeqCst) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    async fn until_wrote(&self, count: u32) {
+        while self.wrote.load(Ordering::SeqCst) < count {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+/// The database goes on with the claim, which comes there before it is given up, or behind that.
+#[tokio::test]
+async fn a_call_that_is_dropped_while_it_claims_leaves_no_claim() {
+    let folder = Folder::new("dropped-claim");
+    for (name, chats) in stores(&folder).await {
+        for is_late in [false, true] {
+            let gate = Arc::new(Gate {
+                holds: AtomicBool::new(true),
+                opened: Semaphore::new(0),
+                wrote: AtomicU32::new(0),
+            });
+            let of_store = Arc::clone(&gate);
+            let slow = going_on(chats.clone(), move |moment| {
+                let gate = Arc::clone(&of_store);
+                Box::pin(async move { gate.sees(moment).await })
+            });
+            let chat = slow.open(format!("acme/{is_late}")).await.unwrap();
+            let run = Run::new(ScriptedModel::new().reply("Dune."));
+            let question = ask("What shall I read?");
+            let call = run.call(&question).conversation(&chat);
+            tokio::select! {
+                _ = call => panic!("{name}: the claim is held"),
+                () = gate.until_held() => {}
+            }
+            if is_late {
+                gate.until_wrote(1).await;
+            }
+            gate.opened.add_permits(1);
+            gate.until_wrote(2).await;
+            let chat = chat.wait(Duration::from_secs(10));
+            let answer = run.call(&question).conversation(&chat).await;
+            let answer = answer.unwrap_or_else(|error| panic!("{name} {is_late}: {error}"));
+            assert_eq!(answer, "Dune.", "{name}");
+        }
     }
 }
 
