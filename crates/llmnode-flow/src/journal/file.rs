@@ -300,4 +300,31 @@ mod tests {
         assert_eq!(journal.history().unwrap().steps(), steps + 2);
         std::fs::remove_dir_all(folder).unwrap();
     }
+
+    /// A file that is as large as its file system allows takes no more, as on a full disk.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_record_that_was_not_written_and_is_cut_off_costs_no_reading() {
+        let path =
+            std::env::temp_dir().join(format!("llmnode-journal-full-{}", std::process::id()));
+        let journal = JournalFile::open(&path).unwrap();
+        journal.write(&step()).unwrap();
+        let mut largest = 0;
+        for bit in (0..63).rev() {
+            let length = largest | 1_u64 << bit;
+            if journal.opened().file.set_len(length).is_ok() {
+                largest = length;
+            }
+        }
+        journal.opened().file.set_len(largest).unwrap();
+        let end = journal.opened().end.map(|end| end.moved_to(largest));
+        journal.opened().end = end;
+        for _ in 0..2 {
+            let error = journal.write(&step()).err().unwrap().to_string();
+            assert!(error.contains("cannot be written"), "{error}");
+            // Reading it would take for ever.
+            assert_eq!(journal.opened().end.unwrap().valid_len, largest);
+        }
+        std::fs::remove_file(path).unwrap();
+    }
 }

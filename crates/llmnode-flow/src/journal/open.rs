@@ -221,9 +221,14 @@ impl OpenFile {
                 .map_err(|source| io_error(&self.path, "written", source))?;
         }
         if let Err(source) = (&*self.file).write_all(&line) {
-            // A reader drops a torn line, so it does no harm if it cannot be cut off here.
-            let _ = self.file.set_len(end.valid_len);
-            self.end = None;
+            // A reader drops a torn line, so it does no harm if it cannot be cut off
+            // here. If it is, the file need not be read before the next write: on a
+            // full disk, each row of a map would else read all of it.
+            let was_cut = self.file.set_len(end.valid_len).is_ok();
+            self.end = was_cut.then_some(End {
+                length: end.valid_len,
+                ..end
+            });
             return Err(io_error(&self.path, "written", source));
         }
         let valid_len = end.valid_len + line.len() as u64;
