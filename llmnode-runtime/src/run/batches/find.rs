@@ -9,8 +9,9 @@ use super::parked::Failed;
 use super::pool::BatchPool;
 
 /// The request that creates a batch goes on when its process is killed, and the next one may be started within a second. So a batch
-/// that was planned since then and is not there is looked for once more, after the wait between two looks.
-const UNDER_WAY: Duration = Duration::from_secs(120);
+/// that was planned since then and is not there is looked for once more, after the wait between two looks. Between a plan and the end
+/// of its last creation are the notes of all lines, the upload, the creation of 200 MB, and more tries for an hour.
+const UNDER_WAY: Duration = Duration::from_secs(2 * 3_600);
 
 /// Looks for a batch until the provider says whether it is there. An answer that does not come says nothing: whoever took it for
 /// a no would send and pay everything twice. So it is no first look, either.
