@@ -5,7 +5,9 @@ mod file;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-use llmnode_model::{Request, TokenUsage};
+use llmnode_model::internal::is_standard_price;
+use llmnode_model::{ApiKind, Request, TokenUsage};
+use serde_json::Value;
 
 use crate::money::Money;
 
@@ -43,21 +45,37 @@ pub(crate) enum PriceTier {
     Batch,
     /// With `service_tier = "flex"`.
     Flex,
+    /// In a way that has a price of its own, which no list has.
+    Other,
 }
 
 impl PriceTier {
     /// Of a request that is not part of a batch.
-    pub(crate) fn of_request(request: &Request) -> Self {
-        match request.extra.get("service_tier") {
-            Some(tier) if tier == "flex" => PriceTier::Flex,
-            _ => PriceTier::Standard,
+    pub(crate) fn of_request(request: &Request, api: Option<ApiKind>) -> Self {
+        let of_api = request.extra_on.as_ref().zip(api);
+        let of_api = of_api.and_then(|(all, api)| all.get(&api));
+        let field = |name| {
+            of_api
+                .and_then(|fields| fields.get(name))
+                .or(request.extra.get(name))
+        };
+        let names = ["service_tier", "speed", "inference_geo"];
+        let mut words = names
+            .into_iter()
+            .filter_map(field)
+            .filter_map(Value::as_str);
+        let special = words.find(|word| !is_standard_price(word));
+        match special {
+            None => PriceTier::Standard,
+            Some("flex") => PriceTier::Flex,
+            Some(_) => PriceTier::Other,
         }
     }
 
     /// The method of [`Price`] that sets its price. `None`: every price has it.
     pub(crate) fn setter(self) -> Option<&'static str> {
         match self {
-            PriceTier::Standard => None,
+            PriceTier::Standard | PriceTier::Other => None,
             PriceTier::Batch => Some("batch"),
             PriceTier::Flex => Some("flex"),
         }
@@ -241,6 +259,7 @@ impl Price {
             PriceTier::Standard => return Some(*self),
             PriceTier::Batch => self.batch?,
             PriceTier::Flex => self.flex?,
+            PriceTier::Other => return None,
         };
         Some(Price {
             rates,
@@ -345,6 +364,8 @@ pub struct Prices {
 struct Tiers {
     batch: OnceLock<Box<Prices>>,
     flex: OnceLock<Box<Prices>>,
+    /// Empty, but for the date of the list.
+    other: OnceLock<Box<Prices>>,
 }
 
 /// They follow from the prices.
@@ -380,6 +401,7 @@ impl Prices {
             PriceTier::Standard => return self,
             PriceTier::Batch => &self.tiers.batch,
             PriceTier::Flex => &self.tiers.flex,
+            PriceTier::Other => &self.tiers.other,
         };
         table.get_or_init(|| {
             let models = self.models.iter();
@@ -562,6 +584,24 @@ mod tests {
             assert_eq!(of(input, output, total), None);
         }
         assert_eq!(cost(PRICE, TokenUsage::default()), None);
+    }
+
+    #[test]
+    fn a_tier_is_that_of_the_api_which_is_asked() {
+        let mut request = Request::new(Vec::new());
+        let fields = |tier: &str| {
+            let fields = serde_json::json!({"service_tier": tier});
+            fields.as_object().cloned().unwrap_or_default()
+        };
+        request.extra = fields("auto");
+        let of_responses = BTreeMap::from([(ApiKind::Responses, fields("flex"))]);
+        request.extra_on = Some(Box::new(of_responses));
+        let of = |api| PriceTier::of_request(&request, api);
+        assert_eq!(of(Some(ApiKind::Responses)), PriceTier::Flex);
+        assert_eq!(of(Some(ApiKind::Anthropic)), PriceTier::Standard);
+        assert_eq!(of(None), PriceTier::Standard);
+        request.extra = fields("priority");
+        assert_eq!(PriceTier::of_request(&request, None), PriceTier::Other);
     }
 
     #[test]

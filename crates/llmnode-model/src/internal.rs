@@ -8,3 +8,4 @@ pub use crate::json_text::{inexact_number, pretty};
 pub use crate::message_json::Content;
 pub use crate::panics::{catch_panic, catch_panic_async, catch_panic_of, lock};
 pub use crate::text::{Sha256Text, fnv, is_old_hash, sha256, sha256_hex};
+pub use crate::usage::is_standard_price;

@@ -92,6 +92,22 @@ impl TokenUsage {
     }
 }
 
+/// Whether a service tier, a speed or a place of inference, by its name, is billed at the
+/// standard price. `batch` stands in the answers of batches alone, whose price is known otherwise.
+pub fn is_standard_price(word: &str) -> bool {
+    matches!(
+        word,
+        "" | "auto"
+            | "batch"
+            | "default"
+            | "global"
+            | "not_available"
+            | "on_demand"
+            | "standard"
+            | "standard_only"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

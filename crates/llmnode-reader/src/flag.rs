@@ -55,6 +55,10 @@ pub enum Flag {
     /// fraction, or a total below a part. It counts as unknown. Or it reported more
     /// reasoning than answer, which stays as reported; its cost is that of both.
     ImpossibleUsage,
+    /// The provider bills the answer by more than its tokens at the standard price:
+    /// it says that it served it in a tier, at a speed or at a place that has a price
+    /// of its own, or that it ran tools that it bills apiece. The cost is unknown.
+    OtherPrice,
     /// The model wrote a call of a tool as its text. The tool was executed.
     CallInText,
     /// The model wrote a call of a tool that stands in what it was shown. The tool

@@ -8,6 +8,7 @@ use llmnode_model::gate::RateLimits;
 use llmnode_model::{
     AttemptId, BoxError, Category, Completion, ProviderState, Request, TokenUsage, ToolCall,
 };
+use llmnode_reader::Flag;
 use tracing::Span;
 
 use super::batch_attempt::BatchAttempt;
@@ -371,6 +372,9 @@ impl<'c> OpenAttempt<'c> {
     }
 
     fn cost(&self, record: &AttemptRecord) -> Option<f64> {
+        if record.flags.contains(&Flag::OtherPrice) {
+            return None;
+        }
         let usage = record.usage?;
         let listed = self
             .prices()

@@ -534,6 +534,9 @@ impl Counters {
         if let Some(unknown) = &self.unknown_money {
             return Some(Refusal::unknown_money(limit, unknown.clone()));
         }
+        if intent.tier == PriceTier::Other {
+            return Some(Refusal::unknown_money(limit, Unknown::OtherPrice));
+        }
         match (intent.model, intent.price) {
             (Some(model), None) => {
                 let unknown = Unknown::price_in(intent.tier, model, intent.prices_made);

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use llmnode_model::{Category, TokenUsage};
+use llmnode_reader::Flag;
 
 use super::refusal::Unknown;
 use crate::ledger::{AttemptRecord, Estimate, NodeKey};
@@ -84,6 +85,7 @@ impl PriorSpend {
                 .unwrap_or_default(),
             unknown_money: match (&attempt.model, price) {
                 _ if cost.is_some() => None,
+                _ if attempt.flags.contains(&Flag::OtherPrice) => Some(Unknown::OtherPrice),
                 (Some(model), None) => Some(Unknown::price_in(tier, model, self.prices.made())),
                 (Some(model), Some(price))
                     if usage.total().is_some() && price.of(&usage).is_none() =>

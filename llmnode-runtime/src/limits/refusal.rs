@@ -73,6 +73,8 @@ pub(super) enum Unknown {
     },
     /// The model wrote to a cache, for which its price has no rate.
     CacheWrite(String),
+    /// It is billed by more than the tokens at a price that a list has.
+    OtherPrice,
     Model,
 }
 
@@ -86,6 +88,9 @@ impl Unknown {
 
     /// The same where the price depends on how the model is asked.
     pub(super) fn price_in(tier: PriceTier, model: &str, prices_made: Option<&str>) -> Self {
+        if tier == PriceTier::Other {
+            return Unknown::OtherPrice;
+        }
         match tier.setter() {
             Some(setter) => Unknown::TierPrice {
                 model: one_line(model, 200),
@@ -264,6 +269,10 @@ impl fmt::Display for Unknown {
                 f,
                 "the model {model:?} wrote to a cache, which has no price; set it by \
                  `Price::cache_write`"
+            ),
+            Unknown::OtherPrice => f.write_str(
+                "a service tier, a speed, a place or a tool of the provider is billed by a price of its own, which no \
+                 list has; leave it out, or limit requests or tokens instead",
             ),
             Unknown::Model => f.write_str(
                 "the model that answered has no name; set `model`, and its price by \

@@ -42,6 +42,8 @@ pub(crate) struct Reservation<'c> {
     unsent: bool,
     /// The answer was read no further than to its last word, so that its usage is estimated.
     broke_off: bool,
+    /// The answer is billed otherwise than by the price that was reserved for.
+    other_price: bool,
 }
 
 impl CallLimits<'_> {
@@ -156,6 +158,7 @@ impl<'c> Reservation<'c> {
             first,
             unsent: false,
             broke_off: false,
+            other_price: false,
         }
     }
 
@@ -226,6 +229,11 @@ impl<'c> Reservation<'c> {
     /// The model says that the answer is good, and that its usage could not come.
     pub(crate) fn breaks_off(&mut self) {
         self.broke_off = true;
+    }
+
+    /// The provider says that its tokens alone are not what it bills.
+    pub(crate) fn has_other_price(&mut self) {
+        self.other_price = true;
     }
 
     /// Counts what came of the request in place of what was reserved.
@@ -314,6 +322,9 @@ impl<'c> Reservation<'c> {
     }
 
     fn money(&self, usage: TokenUsage, reported: Option<&str>) -> Result<Money, Unknown> {
+        if self.other_price {
+            return Err(Unknown::OtherPrice);
+        }
         let prices = self.prices();
         let names = self.names.into_iter().flatten();
         let listed = prices.first_listed(names.clone());

@@ -108,7 +108,7 @@ async fn begin(
     let estimate = prompt_tokens(&request.messages);
     let tier = match batches {
         Some(_) => PriceTier::Batch,
-        None => PriceTier::of_request(request),
+        None => PriceTier::of_request(request, target.model.api_kind()),
     };
     open.set_tier(tier);
     let mut reserved = {

@@ -11,6 +11,7 @@
 
 use llmnode_model::ext::{CarriedPart, Json};
 use llmnode_model::{Category, Completion, FinishReason, ModelError, Retry, ToolCall};
+use llmnode_reader::Flag;
 use llmnode_reader::text::one_line;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -358,6 +359,9 @@ pub(super) fn completion(
         parts.clear();
     }
     let mut read = ReadAnswer::new(completion, has_call, parts, (usage, impossible));
+    if head.usage.has_other_price() {
+        read.flags.push(Flag::OtherPrice);
+    }
     // A limit that cuts an answer can be raised and the request sent again, but not
     // if Anthropic's own tools have run before: they would run twice.
     read.cut = match head.stop.as_deref() {

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use llmnode_model::TokenUsage;
 use serde::{Deserialize, Deserializer};
 
+use crate::api::read_answer::has_other_price;
 use crate::http::lenient::{Count, object, objects, reported, text, tokens};
 use crate::http::reported::Figures;
 
@@ -28,8 +29,29 @@ pub(super) struct MessageUsage {
     cache_creation: Option<CacheCreation>,
     #[serde(deserialize_with = "object")]
     output_tokens_details: Option<OutputDetails>,
+    #[serde(deserialize_with = "other_price")]
+    service_tier: bool,
+    #[serde(deserialize_with = "other_price")]
+    speed: bool,
+    #[serde(deserialize_with = "other_price")]
+    inference_geo: bool,
+    #[serde(deserialize_with = "object")]
+    server_tool_use: Option<ServerTools>,
     #[serde(rename = "iterations", deserialize_with = "compactions")]
     compactions: Option<[u64; 4]>,
+}
+
+/// Billed apiece, beside the tokens.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+struct ServerTools {
+    #[serde(deserialize_with = "tokens")]
+    web_search_requests: Count,
+}
+
+/// Whether it names what is not billed at the standard price.
+fn other_price<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
+    Ok(has_other_price(text(from)?.as_deref()))
 }
 
 /// One round of the server's own, of which only summaries are billed apart.
@@ -100,6 +122,13 @@ impl MessageUsage {
         self.output_tokens = Count::default();
     }
 
+    /// Whether the tokens at the standard price are not all that is billed.
+    pub(super) fn has_other_price(&self) -> bool {
+        let tools = self.server_tool_use.unwrap_or_default();
+        let searches = tools.web_search_requests.tokens > Some(0);
+        searches || self.service_tier || self.speed || self.inference_geo
+    }
+
     /// The flag says that a figure is impossible, such as more reasoning than
     /// output.
     pub(super) fn figures(&self) -> (Option<TokenUsage>, bool) {
@@ -141,6 +170,13 @@ impl Figures for MessageUsage {
             .grow(later.cache_read_input_tokens);
         self.cache_creation_input_tokens
             .grow(later.cache_creation_input_tokens);
+        self.service_tier |= later.service_tier;
+        self.speed |= later.speed;
+        self.inference_geo |= later.inference_geo;
+        if let Some(tools) = later.server_tool_use {
+            let counted = self.server_tool_use.get_or_insert_default();
+            counted.web_search_requests.grow(tools.web_search_requests);
+        }
         if let Some(details) = later.cache_creation {
             let counted = self.cache_creation.get_or_insert_default();
             counted
@@ -161,6 +197,27 @@ impl Figures for MessageUsage {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_billed_beside_the_tokens_is_seen() {
+        let of = |json: &str| {
+            let usage = serde_json::from_str::<MessageUsage>(json).unwrap();
+            let mut grown = MessageUsage::default();
+            grown.grow(usage);
+            assert_eq!(usage.has_other_price(), grown.has_other_price(), "{json}");
+            grown.has_other_price()
+        };
+        assert!(!of(
+            r#"{"service_tier":"standard","inference_geo":"global","server_tool_use":{"web_search_requests":0}}"#
+        ));
+        assert!(!of(
+            r#"{"service_tier":null,"speed":"standard","server_tool_use":null}"#
+        ));
+        assert!(of(r#"{"service_tier":"priority"}"#));
+        assert!(of(r#"{"speed":"fast"}"#));
+        assert!(of(r#"{"inference_geo":"us"}"#));
+        assert!(of(r#"{"server_tool_use":{"web_search_requests":1}}"#));
+    }
 
     /// After `BetaUsage.iterations` of Anthropic's SDK: the figures leave out what
     /// a compaction took.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use llmnode_model::ext::CarriedPart;
+use llmnode_model::internal::is_standard_price;
 use llmnode_model::{Completion, ModelError, TokenUsage};
 use llmnode_reader::Flag;
 
@@ -37,6 +38,12 @@ impl Unreadable {
         failure.usage = usage.map(Box::new);
         Unreadable::Rejected(Box::new(failure), parts)
     }
+}
+
+/// Whether the provider names a tier, or the like, that it does not bill at the standard
+/// price. `flex` is billed at less, and has a price where it was asked for.
+pub(crate) fn has_other_price(word: Option<&str>) -> bool {
+    word.is_some_and(|word| !is_standard_price(word) && word != "flex")
 }
 
 /// An answer, and what is needed to go on with it.

@@ -10,6 +10,7 @@ use std::borrow::Cow;
 
 use llmnode_model::ext::CarriedPart;
 use llmnode_model::{Category, Completion, ModelError, Retry, TokenUsage};
+use llmnode_reader::Flag;
 use llmnode_reader::text::one_line;
 
 use super::calls::{self, AnswerCall, ToolCall, called};
@@ -17,7 +18,7 @@ use super::carried;
 use super::response::{Choice, Choices, Message, Response};
 use crate::api::ends;
 use crate::api::expected_calls::ExpectedCalls;
-use crate::api::read_answer::{OTHER_CHOICES, ReadAnswer, ReadResult, Unreadable};
+use crate::api::read_answer::{OTHER_CHOICES, ReadAnswer, ReadResult, Unreadable, has_other_price};
 use crate::api::unreadable::{broken_piece, no_json};
 use crate::http::error_body;
 use crate::http::reported;
@@ -179,6 +180,9 @@ pub(super) fn completion(
     if others {
         read.flags.push(OTHER_CHOICES);
     }
+    if has_other_price(response.service_tier.as_deref()) {
+        read.flags.push(Flag::OtherPrice);
+    }
     Ok(read)
 }
 
@@ -240,7 +244,6 @@ fn failure(message: impl Into<String>, retry: Retry) -> Unreadable {
 #[cfg(test)]
 mod tests {
     use llmnode_model::{FinishReason, TokenUsage};
-    use llmnode_reader::Flag;
 
     use super::*;
 

@@ -11,6 +11,7 @@ use std::ops::ControlFlow;
 
 use llmnode_model::ext::is_document;
 use llmnode_model::{Category, Delta, FinishReason, ModelError, Retry, Sink, TokenUsage};
+use llmnode_reader::Flag;
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
@@ -23,7 +24,7 @@ use crate::api::ends;
 use crate::api::expected_calls::ExpectedCalls;
 use crate::api::object_end::ObjectEnd;
 use crate::api::padding::{PaddingWatch, estimate_unreported};
-use crate::api::read_answer::{OTHER_CHOICES, ReadResult, Unreadable};
+use crate::api::read_answer::{OTHER_CHOICES, ReadResult, Unreadable, has_other_price};
 use crate::api::unreadable::{broken_off, piece};
 use crate::api::wire::{End, StreamedAnswer};
 use crate::http::error_body;
@@ -48,6 +49,8 @@ struct Chunk<'a> {
     error: Option<&'a RawValue>,
     #[serde(deserialize_with = "object")]
     usage: Option<Usage>,
+    #[serde(borrow, deserialize_with = "text")]
+    service_tier: Option<Cow<'a, str>>,
 }
 
 impl<'a> Reporting<'a> for Chunk<'a> {
@@ -136,6 +139,8 @@ pub(super) struct PartialCompletion {
     answers: bool,
     /// There are further choices.
     others: bool,
+    /// It is served in a tier that is not billed at the standard price.
+    other_price: bool,
     /// The stream has come to its own end (`[DONE]`).
     done: bool,
     padding: PaddingWatch,
@@ -178,7 +183,12 @@ impl StreamedAnswer for PartialCompletion {
             choices,
             error,
             usage,
+            service_tier,
         } = read?;
+        if !self.other_price && has_other_price(service_tier.as_deref()) {
+            self.other_price = true;
+            sink.flag(Flag::OtherPrice);
+        }
         set_if_changed(&mut self.id, id);
         set_if_changed(&mut self.model, model);
         let has_usage = usage.is_some();
@@ -313,6 +323,7 @@ impl StreamedAnswer for PartialCompletion {
             model: model.map(Cow::Owned),
             choices: Choices::Answer(choice, false),
             usage,
+            service_tier: None,
         };
         answer::completion(response, || false, self.done, expected)
     }

@@ -37,6 +37,8 @@ pub(super) struct Response<'a> {
     pub(super) choices: Choices<'a>,
     #[serde(deserialize_with = "object")]
     pub(super) usage: Option<Usage>,
+    #[serde(borrow, deserialize_with = "text")]
+    pub(super) service_tier: Option<Cow<'a, str>>,
 }
 
 impl<'a> Reporting<'a> for Response<'a> {

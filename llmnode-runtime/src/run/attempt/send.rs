@@ -47,7 +47,7 @@ pub(super) async fn complete_in_batch(
     if let Asked::Answered(outcome) = answer {
         return *outcome;
     }
-    let tier = PriceTier::of_request(request);
+    let tier = PriceTier::of_request(request, target.model.api_kind());
     sink.open.leave_batch(tier, target.names(request));
     let estimate = prompt_tokens(&request.messages);
     let moved = {

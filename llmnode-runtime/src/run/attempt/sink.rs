@@ -97,6 +97,9 @@ impl Sink for AttemptSink<'_, '_, '_, '_> {
         if flag == Flag::EstimatedUsage {
             self.reserved.breaks_off();
         }
+        if flag == Flag::OtherPrice {
+            self.reserved.has_other_price();
+        }
         set_flag(self.open, flag);
     }
 

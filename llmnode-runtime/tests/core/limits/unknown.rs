@@ -86,6 +86,56 @@ async fn more_reasoning_than_answer_costs_both_and_stops_no_run() {
 }
 
 #[tokio::test]
+async fn a_tier_that_no_list_has_is_of_unknown_cost_before_the_request() {
+    let prices = || Prices::new().model("m", Price::per_million(1.0, 10.0));
+    for (field, word) in [("service_tier", "priority"), ("speed", "fast")] {
+        let (model, run) = greeter();
+        let run = run
+            .with_prices(prices())
+            .with_defaults(Settings::new().extra(field, word));
+        run.call(&say("")).await.unwrap();
+        assert_eq!(run.ledger().total().cost.unknown_calls, 1, "{word}");
+        let limited = run.with_limits(Limits::new().money(1.0));
+        let (category, message) = why(limited.call(&say("")).await);
+        assert_eq!(category, Category::LimitUnenforceable);
+        assert!(message.contains("a service tier, a speed"), "{message}");
+        assert_eq!(model.requests().len(), 1);
+    }
+}
+
+/// A model whose provider bills more than the tokens.
+struct Dearer(ScriptedModel);
+
+impl ChatModel for Dearer {
+    fn complete<'a>(
+        &'a self,
+        request: &'a Request,
+        sink: &'a mut dyn Sink,
+    ) -> BoxFuture<'a, Result<llmnode_runtime::Completion, ModelError>> {
+        sink.flag(Flag::OtherPrice);
+        self.0.complete(request, sink)
+    }
+
+    fn model(&self) -> Option<&str> {
+        self.0.model()
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_billed_by_another_price_is_of_unknown_cost() {
+    let run = Run::new(Dearer(
+        ScriptedModel::new().named("m").reply("hi").reply("hi"),
+    ))
+    .with_prices(Prices::new().model("m", Price::per_million(1.0, 10.0)))
+    .with_limits(Limits::new().money(1.0));
+    run.call(&say("")).await.unwrap();
+    assert_eq!(run.ledger().total().cost.total(), None);
+    let (category, message) = why(run.call(&say("")).await);
+    assert_eq!(category, Category::LimitUnenforceable);
+    assert!(message.contains("no list has"), "{message}");
+}
+
+#[tokio::test]
 async fn cache_writes_without_a_price_make_the_next_request_unenforceable() {
     let mut usage = TokenUsage::new(10, 1);
     usage.cache_write = Some(9);

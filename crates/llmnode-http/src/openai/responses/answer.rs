@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use llmnode_model::ext::{CarriedPart, Json};
 use llmnode_model::{Category, Completion, FinishReason, ModelError, Retry, TokenUsage, ToolCall};
+use llmnode_reader::Flag;
 use llmnode_reader::text::one_line;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
@@ -20,7 +21,7 @@ use super::request::LEAST_TOKENS;
 use super::usage::ResponseUsage;
 use crate::api::ends;
 use crate::api::expected_calls::{ExpectedCalls, take_answer};
-use crate::api::read_answer::{ReadAnswer, ReadResult, Unreadable};
+use crate::api::read_answer::{ReadAnswer, ReadResult, Unreadable, has_other_price};
 use crate::api::unreadable::{broken_piece, json_of, no_answer, no_json};
 use crate::http::error_body;
 use crate::http::lenient::{known_text, object, text};
@@ -44,7 +45,17 @@ struct Response<'a> {
     incomplete_details: Option<&'a RawValue>,
     #[serde(deserialize_with = "object")]
     usage: Option<ResponseUsage>,
+    #[serde(borrow, deserialize_with = "text")]
+    service_tier: Option<Cow<'a, str>>,
 }
+
+/// Items of tools that OpenAI bills apiece.
+const BILLED: [&str; 4] = [
+    "web_search_call",
+    "file_search_call",
+    "code_interpreter_call",
+    "image_generation_call",
+];
 
 impl<'a> Reporting<'a> for Response<'a> {
     type Figures = ResponseUsage;
@@ -139,6 +150,7 @@ fn completion(response: Response<'_>, expected: ExpectedCalls<'_>) -> ReadResult
         refusal,
         reasoning,
         says,
+        is_billed,
     } = read;
     let has_call = !completion.calls.is_empty();
     take_answer(&mut completion, expected);
@@ -157,7 +169,11 @@ fn completion(response: Response<'_>, expected: ExpectedCalls<'_>) -> ReadResult
     completion.model = response.model.map(Cow::into_owned);
     completion.response_id = response.id.map(Cow::into_owned);
     let reported = (usage, impossible);
-    Ok(ReadAnswer::new(completion, has_call, parts, reported))
+    let mut read = ReadAnswer::new(completion, has_call, parts, reported);
+    if is_billed || has_other_price(response.service_tier.as_deref()) {
+        read.flags.push(Flag::OtherPrice);
+    }
+    Ok(read)
 }
 
 /// What cut the answer.
@@ -190,6 +206,8 @@ struct Items {
     refusal: String,
     reasoning: String,
     says: bool,
+    /// A tool ran that is billed apart from the tokens.
+    is_billed: bool,
 }
 
 impl Items {
@@ -227,6 +245,8 @@ impl Items {
             }
             // It goes back as it is, whatever of it can be shown.
             Kind::Other => {
+                let kind = word(item, "type").unwrap_or_default();
+                self.is_billed |= BILLED.contains(&&*kind);
                 for name in ["summary", "content"] {
                     for part in list(item.get(name)).unwrap_or_default() {
                         let text = word(&members(part), "text");
