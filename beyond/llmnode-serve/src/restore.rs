@@ -71,7 +71,9 @@ fn waits(app: &Arc<App>, state: &State, run: KeptRun) -> Result<Begun, Box<KeptR
     else {
         return Err(Box::new(run));
     };
-    let left = run.requests.saturating_sub(waits.spent);
+    // Of this server, too; one with a higher limit goes further.
+    let requests = run.requests.min(app.options.requests);
+    let left = requests.saturating_sub(waits.spent);
     let begun = registry
         .run(Arc::clone(&app.options.model))
         .with_limits(Limits::new().requests(left));

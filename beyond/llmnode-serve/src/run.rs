@@ -117,7 +117,7 @@ impl Begun {
             file,
             graph: graph.clone(),
             registry,
-            requests: kept.requests,
+            requests: kept.requests.min(app.options.requests),
             recording: recording.clone(),
             texts: Vec::new(),
             waiting: None,

@@ -484,6 +484,25 @@ async fn what_was_decided_is_not_asked_again_after_a_restart() {
     events.panel("history", "interrupted").await;
 }
 
+#[tokio::test]
+async fn a_run_that_waited_over_a_restart_has_the_limit_of_now() {
+    let folder = Folder::new("lowered");
+    let kept = folder.0.join("kept");
+    let model = asks();
+    let serve = || bank(&folder).model(model.clone()).keep(&kept);
+    let first = serve().start().await.unwrap();
+    let mut events = begun(&first).await;
+    drop(first);
+    assert!(events.closed().await);
+    let again = serve().requests(1).start().await.unwrap();
+    let mut events = Events::open(&again).await;
+    events.waiting("data-decide").await;
+    assert_eq!(decided(&again, json!({"answer": "yes"})).await.0, 200);
+    // Nothing is left, so nothing runs, and a server with a higher limit goes on.
+    events.waiting("requests is 0").await;
+    assert_eq!(model.requests().len(), 1);
+}
+
 /// As on a full disk: what a run was before its decision must not come back.
 #[tokio::test]
 async fn a_decision_that_cannot_be_kept_is_not_asked_again_after_a_restart() {
