@@ -127,12 +127,40 @@ impl Inner {
         self.unmark(opened, &source.name, &old).await?;
         self.add(opened, &new, &metadata).await?;
         // The metadata of existing chunks may have changed.
-        self.update(opened, &ids, &metadata).await?;
+        let mut changed = self.dropped_metadata(opened, &ids, &metadata).await?;
+        changed.extend(metadata);
+        self.update(opened, &ids, &changed).await?;
         ids.extend(new.into_iter().map(|chunk| chunk.id));
         report.replaced = self.detach_source(opened, &source.name, &old, &ids).await?;
         let fingerprint = Map::from_iter([(mark("fp", &source.name), json!(source.fingerprint))]);
         self.update(opened, &ids, &fingerprint).await?;
         Ok(report)
+    }
+
+    /// What these chunks have and the source has not, to be removed: an update leaves what it does not name.
+    async fn dropped_metadata(
+        &self,
+        opened: &OpenCollection,
+        ids: &BTreeSet<String>,
+        metadata: &Map<String, Value>,
+    ) -> Result<Map<String, Value>, NodeError> {
+        let mut dropped = Map::new();
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        for ids in ids.chunks(BATCH) {
+            let request = GetRequest {
+                ids: Some(ids),
+                include: &["metadatas"],
+                ..GetRequest::default()
+            };
+            let records = self.get(opened, request).await?;
+            for (name, _) in records.metadatas.into_iter().flatten() {
+                let is_mark = name.contains(':');
+                if !is_mark && !metadata.contains_key(&name) {
+                    dropped.insert(name, Value::Null);
+                }
+            }
+        }
+        Ok(dropped)
     }
 
     /// The ids of those chunks that the collection has.

@@ -85,6 +85,19 @@ async fn a_source_again_replaces_its_chunks() {
             "{name}"
         );
 
+        // What it no longer has finds it no more.
+        for document in [
+            Document::new("a", text).meta("w", 1).meta("v", 2),
+            Document::new("a", text).meta("v", 2),
+        ] {
+            run().call(&docs.write(document)).await.unwrap();
+        }
+        let stale = run()
+            .call(&docs.search("lamp").filter("w", 1))
+            .await
+            .unwrap();
+        assert!(stale.is_empty(), "{name}: {stale:?}");
+
         let emptied = run()
             .call(&docs.write(Document::new("a", " ")))
             .await
