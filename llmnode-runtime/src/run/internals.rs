@@ -50,6 +50,9 @@ pub trait CxInternals<'r, S: ?Sized> {
     /// The pause from which the call continues, if it does.
     fn paused(&self) -> Option<&'r Paused>;
 
+    /// From now on, a map does not execute the node again after a rate limit or an outage.
+    fn begin_what_happens_once(&self);
+
     /// The conversation of a node with tools, once it has ended, and what came of the tools.
     fn tool_conversation(&self) -> (Vec<Message>, Vec<ToolRecord>);
 
@@ -117,6 +120,12 @@ impl<'r, S: ?Sized> CxInternals<'r, S> for Cx<'r, S> {
 
     fn paused(&self) -> Option<&'r Paused> {
         self.context.origin?.pause()
+    }
+
+    fn begin_what_happens_once(&self) {
+        if let Some(item) = self.context.item {
+            item.begin_what_happens_once();
+        }
     }
 
     fn tool_conversation(&self) -> (Vec<Message>, Vec<ToolRecord>) {

@@ -335,3 +335,33 @@ async fn an_outage_stops_the_search_and_a_journal_goes_on_after_it() {
         std::fs::remove_file(&path).unwrap();
     }
 }
+
+/// A proposal that is refused is no reason to search anew: all answers would be paid for again.
+#[tokio::test(start_paused = true)]
+async fn a_refused_proposal_ends_the_search_with_a_journal_too() {
+    let (train, validation) = (colours(0..5), colours(5..8));
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("refused-{}.journal", std::process::id()));
+    let small = learner();
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    // Refuses the second proposal on all its attempts, and none later.
+    let big = FnModel::new(move |request| match count.fetch_add(1, Ordering::SeqCst) {
+        1..=8 => Reply::failure(Category::RateLimitError),
+        _ => learn(request),
+    });
+    let run = Run::new(small.clone()).model("big", big);
+    let reflect = Reflect::new()
+        .model("big")
+        .seed(1)
+        .limits(Limits::new().requests(200));
+    let ended = reflect
+        .optimise(&run, &Program::new(), &train, &validation, graded)
+        .resume(JournalFile::open(&path).unwrap())
+        .await;
+    std::fs::remove_file(&path).unwrap();
+    let fault = ended.map(|_| ()).unwrap_err();
+    assert_eq!(fault.category(), Category::RateLimitError);
+    // The start on all validation cases, two minibatches with their parents, and one accepted proposal.
+    assert!(small.requests().len() <= 9 + 3 + 3 + 9 + 3);
+}

@@ -5,6 +5,7 @@ use std::future::IntoFuture;
 use std::sync::Mutex;
 
 use llmnode_runtime::ext::RunRecorder;
+use llmnode_runtime::internal::CxInternals as _;
 use llmnode_runtime::private::LlmNode;
 use llmnode_runtime::{BoxError, BoxFuture, Cx, Exec, Limits, Node, NodeError, NodeFacts, Run};
 use serde::Serialize;
@@ -217,6 +218,8 @@ where
 {
     // The nodes that it calls retry by their own settings.
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<Optimised<N>, BoxError> {
+        // A second search in this process would get no answer from the journal, and pay for each anew.
+        cx.begin_what_happens_once();
         let optimised = match self.optimiser {
             Optimiser::Bootstrap(bootstrap) => bootstrap.run(&self.trial, cx).await,
             Optimiser::Reflect(reflect) => reflect.run(&self.trial, cx).await,
