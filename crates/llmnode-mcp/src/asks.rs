@@ -102,7 +102,7 @@ fn form(message: &str, schema: &str) -> Result<Question, String> {
     }
     let mut schema: Value = serde_json::from_str(schema)
         .map_err(|_| "the server asks with a form that cannot be read".to_owned())?;
-    clean::clean_schema(&mut schema);
+    clean::clean_schema(&mut schema, &clean::description);
     if clean::has_hidden(&schema) {
         return Err("the server asks with a form that has invisible characters".to_owned());
     }

@@ -41,38 +41,42 @@ pub(crate) fn without_hidden(text: &str, most: usize) -> String {
 
 /// Cleans descriptions, titles and examples. What the server compares stays: names
 /// of members, and the values of `enum`, `const` and `default`.
-pub(crate) fn clean_schema(schema: &mut Value) {
+pub(crate) fn clean_schema(schema: &mut Value, clean: &dyn Fn(&str) -> String) {
     match schema {
         Value::Object(members) => {
             for (key, value) in members {
                 match (key.as_str(), value) {
-                    ("description" | "title", Value::String(text)) => *text = description(text),
-                    ("examples" | "example", value) => clean_example(value),
+                    ("description" | "title", Value::String(text)) => *text = clean(text),
+                    ("examples" | "example", value) => clean_example(value, clean),
                     ("enum" | "const" | "default", _) => {}
                     (
                         "properties" | "patternProperties" | "$defs" | "definitions",
                         Value::Object(named),
                     ) => {
-                        named.values_mut().for_each(clean_schema);
+                        for inner in named.values_mut() {
+                            clean_schema(inner, clean);
+                        }
                     }
-                    (_, inner) => clean_schema(inner),
+                    (_, inner) => clean_schema(inner, clean),
                 }
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(clean_schema),
+        Value::Array(items) => items.iter_mut().for_each(|item| clean_schema(item, clean)),
         _ => {}
     }
 }
 
-fn clean_example(value: &mut Value) {
+fn clean_example(value: &mut Value, clean: &dyn Fn(&str) -> String) {
     match value {
-        Value::String(text) => *text = description(text),
-        Value::Array(items) => items.iter_mut().for_each(clean_example),
+        Value::String(text) => *text = clean(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| clean_example(item, clean)),
         Value::Object(members) => {
-            members.values_mut().for_each(clean_example);
+            for member in members.values_mut() {
+                clean_example(member, clean);
+            }
             *members = std::mem::take(members)
                 .into_iter()
-                .map(|(name, one)| (description(&name), one))
+                .map(|(name, one)| (clean(&name), one))
                 .collect();
         }
         _ => {}
@@ -132,7 +136,7 @@ mod tests {
                 "default": {"example": "f\u{3164}"},
             }
         });
-        clean_schema(&mut schema);
+        clean_schema(&mut schema, &description);
         let clean = json!({
             "title": "tt",
             "examples": [{"a": ["xy"]}],
@@ -157,7 +161,7 @@ mod tests {
             json!({"required": ["a\u{200b}"]}),
         ] {
             let before = schema.clone();
-            clean_schema(&mut schema);
+            clean_schema(&mut schema, &description);
             assert_eq!(schema, before);
             assert!(has_hidden(&schema), "{schema}");
         }

@@ -390,7 +390,7 @@ impl Connection {
             .map_err(|why| self.fault(Category::ConfigError, &why))
     }
 
-    fn secrets(&self) -> Secrets {
+    pub(crate) fn secrets(&self) -> Secrets {
         match &self.transport {
             Transport::Stdio(program) => Secrets::of_environment(&program.environment),
             Transport::Http { url, token } => Secrets::of_url(url, token.as_deref()),

@@ -110,8 +110,9 @@ impl Mcp {
     }
 
     /// Sets an environment variable of the program. A value that is a key, by the
-    /// variable's name or by its looks, appears in no error and in no result. The log
-    /// is without any of the values.
+    /// variable's name or by its looks, appears in no error, in no result and in no
+    /// text of a tool; a tool whose name or values have it is left out. The log is
+    /// without any of the values.
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         match &mut self.transport {
             Transport::Stdio(program) => program.environment.push((name.into(), value.into())),
@@ -456,8 +457,11 @@ impl McpServer {
             left_out,
         } = &*self.inner;
         let mut fetched = connection.tools().await?;
-        let listed = tool_list::clean(&connection.server, &mut fetched, only.as_deref())
-            .map_err(|why| connection.fault(Category::ConfigError, &why))?;
+        let secrets = connection.secrets();
+        let listed = tool_list::clean(&connection.server, &mut fetched, only.as_deref(), &|text| {
+            secrets.redact(text)
+        })
+        .map_err(|why| connection.fault(Category::ConfigError, &why))?;
         if let Approval::Named(names) = approval {
             // One that was left out is called by nobody.
             let unknown = names.iter().find(|name| {

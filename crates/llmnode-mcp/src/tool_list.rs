@@ -153,15 +153,16 @@ fn of_meta<'p>(page: &'p ListToolsResult, key: &str) -> impl Iterator<Item = &'p
     list.and_then(Value::as_array).into_iter().flatten()
 }
 
-/// Selects those of `only`, and prefixes the server's name.
+/// Selects those of `only`, and prefixes the server's name. `redact`: a server may build a description from its settings.
 pub(crate) fn clean(
     server: &str,
     fetched: &mut Fetched,
     only: Option<&[String]>,
+    redact: &dyn Fn(&str) -> String,
 ) -> Result<Vec<ListedTool>, String> {
     let tools = std::mem::take(&mut fetched.tools);
     if let Some(only) = only {
-        check_only(&tools, &fetched.left_out, only)?;
+        check_only(&tools, &fetched.left_out, only).map_err(|why| redact(&why))?;
     }
     let mut listed: Vec<ListedTool> = Vec::new();
     for tool in tools
@@ -169,16 +170,17 @@ pub(crate) fn clean(
         .filter(|tool: &Tool| only.is_none_or(|only| only.iter().any(|name| **name == tool.name)))
     {
         let name_at_server = tool.name.to_string();
-        match offered(server, tool, &listed) {
+        match offered(server, tool, &listed, redact) {
             Ok(_) if listed.len() == MOST => {
                 return Err(format!(
                     "it has more than {MOST} tools; choose some with `only`"
                 ));
             }
             Ok(tool) => listed.push(tool),
-            Err(reason) => fetched
-                .left_out
-                .add(server, &clean::name(&name_at_server), &reason),
+            Err(reason) => {
+                let name = clean::name(&redact(&name_at_server));
+                fetched.left_out.add(server, &name, &redact(&reason));
+            }
         }
     }
     Ok(listed)
@@ -205,7 +207,12 @@ fn check_only(tools: &[Tool], left_out: &LeftOut, only: &[String]) -> Result<(),
 }
 
 /// A tool as models see it, or why none does.
-fn offered(server: &str, tool: Tool, listed: &[ListedTool]) -> Result<ListedTool, String> {
+fn offered(
+    server: &str,
+    tool: Tool,
+    listed: &[ListedTool],
+    redact: &dyn Fn(&str) -> String,
+) -> Result<ListedTool, String> {
     let name = clean::name(&format!("{server}_{}", tool.name));
     if let Some(other) = listed.iter().find(|other| other.name == name) {
         let other = clean::name(&other.name_at_server);
@@ -214,12 +221,17 @@ fn offered(server: &str, tool: Tool, listed: &[ListedTool]) -> Result<ListedTool
         ));
     }
     let mut schema = Value::Object((*tool.input_schema).clone());
-    clean::clean_schema(&mut schema);
+    clean::clean_schema(&mut schema, &|text| described(text, redact));
     if schema.to_string().len() > MAX_SCHEMA_BYTES {
         return Err("its schema is too long".to_owned());
     }
     if clean::has_hidden(&schema) {
         return Err("its schema has invisible characters in a name or a value".to_owned());
+    }
+    if has_key(&tool.name, redact) || has_key(&schema.to_string(), redact) {
+        return Err(
+            "its name, or a name or a value of its schema, has a key of its server".to_owned(),
+        );
     }
     if let Some(fault) = fault_of_parameters(&schema) {
         return Err(format!("its schema cannot be used: {fault}"));
@@ -229,7 +241,7 @@ fn offered(server: &str, tool: Tool, listed: &[ListedTool]) -> Result<ListedTool
         .as_deref()
         .or(tool.title.as_deref())
         .unwrap_or_default();
-    let description = clean::description(text);
+    let description = described(text, redact);
     let hints = hints(tool.annotations.as_ref());
     Ok(ListedTool {
         name_at_server: tool.name.into_owned(),
@@ -238,6 +250,14 @@ fn offered(server: &str, tool: Tool, listed: &[ListedTool]) -> Result<ListedTool
         schema,
         hints,
     })
+}
+
+fn described(text: &str, redact: &dyn Fn(&str) -> String) -> String {
+    redact(&clean::description(text))
+}
+
+fn has_key(text: &str, redact: &dyn Fn(&str) -> String) -> bool {
+    redact(text) != text
 }
 
 fn hints(annotations: Option<&ToolAnnotations>) -> String {

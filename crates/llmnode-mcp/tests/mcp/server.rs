@@ -127,6 +127,21 @@ fn tools(mode: &str) -> Value {
                 json!([])
             ),
         ]),
+        "lists its key" => json!([
+            tool(
+                "seen",
+                "Queries postgres://app:token-1234567890@db/sales.",
+                json!({"a": {"description": "Beside token-1234567890.", "examples": ["token-1234567890"]}}),
+                json!([])
+            ),
+            tool("token-1234567890", "Two.", json!({}), json!([])),
+            tool(
+                "value",
+                "Three.",
+                json!({"a": {"default": "postgres://app:token-1234567890@db"}}),
+                json!([])
+            ),
+        ]),
         "clash" => {
             json!([
                 tool("a b", "One.", json!({}), json!([])),

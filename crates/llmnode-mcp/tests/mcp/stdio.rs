@@ -355,6 +355,38 @@ async fn a_key_of_the_environment_is_in_no_result() {
     assert!(told.contains("no  such thing, [redacted]"), "{told}");
 }
 
+/// A server may build what it says of its tools from its settings.
+#[tokio::test]
+async fn a_key_of_the_environment_is_in_no_tool() {
+    let mcp = scripted("lists its key", "lists its key").mcp;
+    let mcp = mcp.env("API_KEY", "token-1234567890");
+    let server = mcp.connect().await.unwrap();
+    let model = ScriptedModel::new().reply(r#"{"value": ""}"#);
+    let agent = DynNode::builder("agent")
+        .output::<String>()
+        .tools(server.tools())
+        .build()
+        .unwrap();
+    Run::new(model.clone())
+        .call(&agent.ask("Go."))
+        .await
+        .unwrap();
+    let tools = model.requests()[0].tools.clone();
+    assert_eq!(
+        tools.iter().map(|tool| &*tool.name).collect::<Vec<_>>(),
+        ["s_seen"]
+    );
+    let schema = tools[0].schema.plain().get();
+    for told in [&tools[0].description, schema] {
+        assert!(
+            told.contains("[redacted]") && !told.contains("token-1234567890"),
+            "{told}"
+        );
+    }
+    let left_out: Vec<_> = server.left_out().into_keys().collect();
+    assert_eq!(left_out, ["_redacted_", "value"]);
+}
+
 /// rmcp keeps each response until it is sent: here, until the program reads again.
 #[tokio::test]
 async fn a_program_that_pings_without_end_gets_few_responses() {
