@@ -167,7 +167,7 @@ async fn a_killed_process_shows_its_batch_as_under_way() {
     assert_eq!(server.billed_lines().len(), 3);
 }
 
-/// The journal is synced when a batch is planned, and next when it is created. So a power cut in between leaves the plan alone.
+/// The journal is synced when a batch is planned, and next when it is uploaded or created. So a power cut in between leaves the plan alone.
 #[tokio::test]
 async fn a_batch_of_which_a_power_cut_left_the_plan_is_not_sent_twice() {
     for api in APIS {

@@ -22,7 +22,7 @@ struct Office {
     rules: String, // a few thousand tokens
 }
 
-/// A map: its first letter goes alone and pays for the rules. The others find them in the cache.
+/// A map of 80 letters or more: the first goes alone and pays for the rules. The others find them in the cache.
 async fn sort(run: &Run<Office>, letters: &[&str]) -> Result<Vec<String>, NodeError> {
     let nodes = letters.iter().map(|letter| Sort { letter });
     run.map(nodes).try_all().await
@@ -37,7 +37,7 @@ async fn ask(
     let report = run.call(&Ask { earlier, question }).report().await?;
     match report.record.cache_lost() {
         CacheLost::Unknown | CacheLost::Kept => {}
-        lost => eprintln!("the whole chat was paid for again: {lost}"),
+        lost => eprintln!("a part of the chat was paid for again: {lost}"),
     }
     Ok(report)
 }

@@ -1,3 +1,5 @@
+use std::io::Write as _;
+
 use llmnode::chats::{Chat, Conversations};
 use llmnode::prelude::*;
 
@@ -47,6 +49,12 @@ async fn answer(
     stream.finish().await.map(drop)
 }
 
+fn show(text: &str) {
+    print!("{text}");
+    // Standard output would wait for the end of the line.
+    let _ = std::io::stdout().flush();
+}
+
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let run = Run::new(OpenAi::from_env()?);
@@ -57,12 +65,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     for line in std::io::stdin().lines() {
         // Enter alone goes on with the last question.
         let question = Some(line?).filter(|line| !line.is_empty());
-        match answer(&run, &chat, question, |text| print!("{text}")).await {
+        match answer(&run, &chat, question, show).await {
             Ok(()) => println!(),
             Err(error) if error.category() == Category::Conflict => {
                 println!("This chat is being answered in another window; ask again in a moment.");
             }
-            Err(error) => println!("{error:#}\nPress Enter to go on."),
+            Err(error) => println!("{error:#}\nEnter goes on; a new question discards this one."),
         }
     }
     Ok(())

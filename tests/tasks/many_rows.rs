@@ -66,7 +66,8 @@ async fn a_second_process_asks_only_for_what_is_left() -> Result<(), Box<dyn std
     let journal = std::env::temp_dir().join(format!("many-rows-{}.journal", std::process::id()));
     let letters = ["The roof leaks!", "Your bill is wrong."];
 
-    // The first process is stopped by a key that is no longer valid. Providers ask for objects, so a topic alone comes as a `value`.
+    // The first process is stopped by a key that is no longer valid. A provider's schema has to be an object, so an enum
+    // alone is asked for as `{"value": ..}`.
     let model = ScriptedModel::new()
         .named("gpt-5.6-luna")
         .otherwise(

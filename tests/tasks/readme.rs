@@ -9,7 +9,7 @@ struct Ticket {
     urgent: bool,
 }
 
-#[validate(state)] // every method here checks a `Ticket` against the run's state
+#[validate(state)] // each method checks a `Ticket`; `state`: some read the run's state
 impl Ticket {
     fn team_exists(&self, shop: &Shop) -> Result<(), Invalid> {
         if shop.teams.contains(&self.team) { return Ok(()) }

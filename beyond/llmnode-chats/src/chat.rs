@@ -322,6 +322,7 @@ impl Chat {
                 match turns::claim(row, by, now) {
                     Ok(next) => {
                         guard.may_be_written = true;
+                        guard.may_create = is_missing(row);
                         Ok(Next::row(next, false))
                     }
                     Err(Refused::Never(error)) => {
@@ -466,6 +467,11 @@ impl Next {
     }
 }
 
+/// Whether it stands for a chat that is not stored: each write sets the time.
+fn is_missing(row: &ChatRow) -> bool {
+    row.changed == 0
+}
+
 fn fresh(id: &str) -> ChatRow {
     ChatRow {
         id: id.to_owned(),
@@ -505,8 +511,10 @@ impl TurnStore for Chat {
                 chat: self,
                 owner: &owner,
                 may_be_written: false,
+                may_create: false,
             };
             let last_pin = self.claim_in_time(&by, &mut guard).await?;
+            guard.may_create = false;
             let mut begun = self.begun(&id, &owner, last_pin).await?;
             begun.approves = approves;
             guard.may_be_written = false;
@@ -603,6 +611,8 @@ struct ClaimGuard<'a> {
     chat: &'a Chat,
     owner: &'a str,
     may_be_written: bool,
+    /// Whether the claim that is on its way would be the first row of its chat.
+    may_create: bool,
 }
 
 impl Drop for ClaimGuard<'_> {
@@ -616,10 +626,14 @@ impl Drop for ClaimGuard<'_> {
         };
         let chat = self.chat.clone();
         let owner = self.owner.to_owned();
+        let may_create = self.may_create;
         runtime.spawn(async move {
             // Over a row that was written meanwhile, a claim that is still on its way is not written.
-            let given_up =
-                chat.change(|row, _| Ok(Next::row(turns::without_claim(row, &owner), false)));
+            let given_up = chat.change(|row, _| match is_missing(row) && !may_create {
+                // The chat was deleted.
+                true => Ok(Next::Nothing),
+                false => Ok(Next::row(turns::without_claim(row, &owner), false)),
+            });
             if let Err(error) = given_up.await {
                 tracing::warn!(target: "llmnode::chat", "a claim was not given up: {error:#}");
             }

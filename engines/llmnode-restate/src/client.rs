@@ -8,7 +8,7 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use http::{Method, Request};
 use llmnode::{Category, NodeError};
 use llmnode_http::ext::{ClientError, PlainClient};
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -178,7 +178,7 @@ impl Client {
     /// As [`decide`](Client::decide).
     pub async fn cancel(&self, flow: &str, id: &str) -> Result<Taken, NodeError> {
         let path = format!("/{SERVICE}/{}/cancel", key(flow, id)?);
-        taken(self.within(Method::POST, &path, None).await)
+        self.taken(self.within(Method::POST, &path, None).await)
     }
 
     /// Waits for the end of a run, and returns what came of it.
@@ -196,7 +196,7 @@ impl Client {
     }
 
     async fn send(&self, handler: &str, key: String, body: &Value) -> Result<Taken, NodeError> {
-        taken(
+        self.taken(
             self.within(
                 Method::POST,
                 &format!("/{SERVICE}/{key}/{handler}"),
@@ -204,6 +204,16 @@ impl Client {
             )
             .await,
         )
+    }
+
+    /// What it answers says nothing; but a page of a proxy says that no worker has it.
+    fn taken(&self, answer: Result<Vec<u8>, NodeError>) -> Result<Taken, NodeError> {
+        match answer {
+            Ok(body) => self.read::<IgnoredAny>(&body).map(|_| Taken::Now),
+            // The server has it: it answers connections at once.
+            Err(error) if error.category() == Category::Timeout => Ok(Taken::Later),
+            Err(error) => Err(error),
+        }
     }
 
     /// Into the type that is asked for: a tree of what a server wrote could fill the memory.
@@ -353,14 +363,5 @@ fn key(flow: &str, id: &str) -> Result<String, NodeError> {
     match bad_name(flow).or_else(|| bad_name(id)) {
         None => Ok(format!("{flow}:{id}")),
         Some(fault) => Err(NodeError::new(Category::ConfigError, fault)),
-    }
-}
-
-fn taken(answer: Result<Vec<u8>, NodeError>) -> Result<Taken, NodeError> {
-    match answer {
-        Ok(_) => Ok(Taken::Now),
-        // The server has it: it answers connections at once.
-        Err(error) if error.category() == Category::Timeout => Ok(Taken::Later),
-        Err(error) => Err(error),
     }
 }

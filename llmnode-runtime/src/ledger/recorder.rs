@@ -150,7 +150,8 @@ pub struct JournaledBatch {
     pub cancelled: Option<SystemTime>,
     /// How many lines it was planned with.
     pub planned_lines: usize,
-    /// The ids of those that have no end in the journal.
+    /// The ids of those that have no end in the journal. Of a batch that is not known to be created, all that stand in no other open
+    /// batch.
     pub lines: Vec<String>,
 }
 

@@ -33,7 +33,7 @@ async fn sort(State(run): State<Run>, letter: String) -> Result<Json<Ticket>, St
     match run.call(&Sort { letter }).await {
         Ok(ticket) => Ok(Json(ticket)),
         Err(error) => {
-            eprintln!("{error:#}"); // for the operator: it may quote the letter
+            eprintln!("{error:#}"); // one line, for the operator: it may quote the letter
             Err(status(error.category()))
         }
     }
@@ -105,7 +105,7 @@ mod tests {
         let cut = Reply::text(r#"{"team": "Rep"#).finish_reason("length");
         let page_of_a_proxy = Reply::failure(Category::BadResponse);
         for model in [
-            ScriptedModel::new().script(["", "", ""]), // empty, also after two retries
+            ScriptedModel::new().script(["", ""]), // empty twice: nobody asks a third time
             ScriptedModel::new().reply(cut),
             ScriptedModel::new().reply(page_of_a_proxy),
         ] {

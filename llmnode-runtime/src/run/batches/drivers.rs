@@ -153,8 +153,7 @@ async fn leave_one_unused(pool: Arc<BatchPool>, mut unused: Unused) {
     }
 }
 
-/// All lines of a batch have an end, nothing is to be found of those that have none, or it was planned and never sent: only the
-/// record of its end is missing.
+/// All lines of a batch have an end, or nothing is to be found of those that have none: only the record of its end is missing.
 async fn note_done(pool: &BatchPool, batch: &JournaledBatch) -> bool {
     let Some(recorder) = pool.recorder() else {
         return false;
