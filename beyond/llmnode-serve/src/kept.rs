@@ -154,8 +154,13 @@ impl Store {
         )
     }
 
-    /// Needs no room on the disk.
-    pub(crate) fn forget(&self, number: u64) -> io::Result<()> {
+    /// Removes a run unless its file says that it does not wait. Needs no room on the disk.
+    pub(crate) fn forget_waiting(&self, number: u64) -> io::Result<()> {
+        if self.run(number).is_some_and(|run| run.waits.is_none()) {
+            return Ok(());
+        }
+        // Another run may get its number, and may not have its page.
+        let _ = fs::remove_file(self.folder.join(format!("run-{number}.html")));
         match fs::remove_file(self.folder.join(format!("run-{number}.json"))) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             removed => removed.and_then(|()| self.sync_names()),

@@ -22,8 +22,8 @@ pub(crate) struct Keeper {
 }
 
 impl Keeper {
-    /// A run that cannot be kept goes on, and the person is told: it is forgotten, since a restart would go on from what it was
-    /// before. `Err`: that is still on the disk.
+    /// A run that cannot be kept goes on, and the person is told. One that waited is forgotten, since a restart would ask once
+    /// more. `Err`: its file is still there.
     pub(crate) fn keep(&mut self, run: &KeptRun) -> io::Result<()> {
         let Some(store) = &self.store else {
             return Ok(());
@@ -33,6 +33,6 @@ impl Keeper {
             return Ok(());
         };
         self.not_kept = Some(error.to_string());
-        store.forget(run.number)
+        store.forget_waiting(run.number)
     }
 }

@@ -253,11 +253,15 @@ fn offered(
 }
 
 fn described(text: &str, redact: &dyn Fn(&str) -> String) -> String {
-    redact(&clean::description(text))
+    // Before it is cut, since a half of a key is not found, and once it has no hidden characters.
+    redact(&clean::description(&redact(text)))
 }
 
+/// Whether a word of it is a key, and nothing else: `postgres` may be a password, and is a part of names.
 fn has_key(text: &str, redact: &dyn Fn(&str) -> String) -> bool {
-    redact(text) != text
+    text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_'))
+        .filter(|word| word.len() >= 12 && word.contains(|c: char| c.is_ascii_digit()))
+        .any(|word| redact(word) != word)
 }
 
 fn hints(annotations: Option<&ToolAnnotations>) -> String {

@@ -131,7 +131,7 @@ fn tools(mode: &str) -> Value {
             tool(
                 "seen",
                 "Queries postgres://app:token-1234567890@db/sales.",
-                json!({"a": {"description": "Beside token-1234567890.", "examples": ["token-1234567890"]}}),
+                json!({"password": {"description": "Beside token-1234567890.", "examples": ["token-1234567890"]}}),
                 json!([])
             ),
             tool("token-1234567890", "Two.", json!({}), json!([])),

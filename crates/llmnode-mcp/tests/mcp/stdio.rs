@@ -359,7 +359,11 @@ async fn a_key_of_the_environment_is_in_no_result() {
 #[tokio::test]
 async fn a_key_of_the_environment_is_in_no_tool() {
     let mcp = scripted("lists its key", "lists its key").mcp;
-    let mcp = mcp.env("API_KEY", "token-1234567890");
+    // A password that is a word stays in names: `seen` has it as one of a parameter.
+    let mcp = mcp
+        .env("API_KEY", "token-1234567890")
+        .env("DB_PASSWORD", "password")
+        .require_approval(["seen"]);
     let server = mcp.connect().await.unwrap();
     let model = ScriptedModel::new().reply(r#"{"value": ""}"#);
     let agent = DynNode::builder("agent")

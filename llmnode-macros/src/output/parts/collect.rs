@@ -106,9 +106,12 @@ impl Collector<'_> {
                     return self.arguments(&last.arguments, values);
                 }
                 // The definition itself has the derives.
+                if last.ident == *self.definition {
+                    return true;
+                }
                 if FOREIGN.iter().any(|name| last.ident == name) {
                     self.found.push(Part::Foreign(ty.clone()));
-                } else if !is_plain(ty) && last.ident != *self.definition {
+                } else if !is_plain(ty) {
                     self.found.push(Part::Described(ty.clone()));
                 }
                 true
