@@ -52,6 +52,9 @@ pub(crate) enum PriceTier {
 impl PriceTier {
     /// Of a request that is not part of a batch.
     pub(crate) fn of_request(request: &Request, api: Option<ApiKind>) -> Self {
+        if request.extra.is_empty() && request.extra_on.is_none() {
+            return PriceTier::Standard;
+        }
         let of_api = request.extra_on.as_ref().zip(api);
         let of_api = of_api.and_then(|(all, api)| all.get(&api));
         let field = |name| {
