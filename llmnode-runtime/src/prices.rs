@@ -7,7 +7,6 @@ use std::sync::OnceLock;
 
 use llmnode_model::internal::is_standard_price;
 use llmnode_model::{ApiKind, Request, TokenUsage};
-use serde_json::Value;
 
 use crate::money::Money;
 
@@ -55,18 +54,9 @@ impl PriceTier {
         if request.extra.is_empty() && request.extra_on.is_none() {
             return PriceTier::Standard;
         }
-        let of_api = request.extra_on.as_ref().zip(api);
-        let of_api = of_api.and_then(|(all, api)| all.get(&api));
-        let field = |name| {
-            of_api
-                .and_then(|fields| fields.get(name))
-                .or(request.extra.get(name))
-        };
-        let names = ["service_tier", "speed", "inference_geo"];
-        let mut words = names
+        let mut words = ["service_tier", "speed", "inference_geo"]
             .into_iter()
-            .filter_map(field)
-            .filter_map(Value::as_str);
+            .filter_map(|name| extra_word(request, api, name));
         let special = words.find(|word| !is_standard_price(word));
         match special {
             None => PriceTier::Standard,
@@ -83,6 +73,14 @@ impl PriceTier {
             PriceTier::Flex => Some("flex"),
         }
     }
+}
+
+/// The text in an extra field: one of this API alone comes first, as in the body.
+fn extra_word<'r>(request: &'r Request, api: Option<ApiKind>, name: &str) -> Option<&'r str> {
+    let of_apis = request.extra_on.as_ref();
+    let of_api = of_apis.zip(api).and_then(|(all, api)| all.get(&api));
+    let field = of_api.and_then(|fields| fields.get(name));
+    field.or(request.extra.get(name))?.as_str()
 }
 
 /// What a response is billed for, each token once.

@@ -111,8 +111,8 @@ impl Mcp {
 
     /// Sets an environment variable of the program. A value that is a key, by the
     /// variable's name or by its looks, appears in no error, in no result and in no
-    /// text of a tool; a tool whose name or values have it is left out. The log is
-    /// without any of the values.
+    /// text of a tool. A tool whose name or values have it is left out, if it is no
+    /// word: of 12 bytes or more, with a digit. The log is without any of the values.
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         match &mut self.transport {
             Transport::Stdio(program) => program.environment.push((name.into(), value.into())),
